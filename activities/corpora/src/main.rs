@@ -1,0 +1,2 @@
+//! The `corpora` program.
+fn main() {}

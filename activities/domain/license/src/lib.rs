@@ -1,0 +1,1 @@
+//! SPDX expressions judged by a policy of licence to permitted uses.

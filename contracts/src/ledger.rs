@@ -1,0 +1,174 @@
+//! The ledger: `LEDGER.jsonl`, one row per fetched source version and per change of its terms, append-only.
+//!
+//! Here are the row, the pure reading of the file's bytes (with the torn tail that a crash may leave), and the state
+//! that rows add up to. Only the commit and `ledger revoke` write the file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{PiiPolicy, Source, Use};
+use crate::ids::{Digest, Name};
+use crate::receipt::Receipt;
+use crate::time::Timestamp;
+
+/// One row; the keys stand in this order in the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The source.
+    pub source_id: Name,
+    /// The configured url as written, never a redirect's target or a mirror.
+    pub url: String,
+    /// The SPDX expression reviewed.
+    pub license_spdx: String,
+    /// When the bytes were verified.
+    pub retrieved_at: Timestamp,
+    /// The digest of the exact bytes.
+    pub sha256: Digest,
+    /// Documents the bytes hold.
+    pub n_docs: u64,
+    /// What the corpus may be used for.
+    pub allowed_uses: Vec<Use>,
+    /// What is to be done about personal data.
+    pub pii_policy: PiiPolicy,
+    /// The filters that were applied; fetch applies none.
+    pub filters_applied: Vec<String>,
+    /// Documents kept: `n_docs` until a later stage says otherwise.
+    pub kept: u64,
+    /// Documents dropped by later stages.
+    pub dropped: u64,
+    /// Free text for people.
+    pub notes: String,
+    /// Whether the source was revoked; holds for the source until a later row says `false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<bool>,
+}
+
+impl Row {
+    /// The row of a source whose bytes a receipt vouches for, under the config's terms.
+    #[must_use]
+    pub fn of(source: &Source, receipt: &Receipt) -> Self {
+        Self {
+            source_id: source.id.clone(),
+            url: source.url.clone(),
+            license_spdx: source.license_spdx.clone(),
+            retrieved_at: receipt.retrieved_at,
+            sha256: receipt.sha256,
+            n_docs: receipt.n_docs,
+            allowed_uses: source.allowed_uses.clone(),
+            pii_policy: source.pii_policy,
+            filters_applied: Vec::new(),
+            kept: receipt.n_docs,
+            dropped: 0,
+            notes: String::new(),
+            revoked: None,
+        }
+    }
+
+    /// Whether both rows state the same url, licence, uses, PII policy and document count.
+    #[must_use]
+    pub fn same_terms(&self, other: &Self) -> bool {
+        self.url == other.url
+            && self.license_spdx == other.license_spdx
+            && self.allowed_uses == other.allowed_uses
+            && self.pii_policy == other.pii_policy
+            && self.n_docs == other.n_docs
+    }
+
+    /// The row as stored: compact JSON and a newline.
+    ///
+    /// # Errors
+    /// Never for a row built by these types; the serializer's error is passed on all the same.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let mut line = serde_json::to_string(self)?;
+        line.push('\n');
+        Ok(line)
+    }
+}
+
+/// Why the ledger's bytes cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// A line is no row: the file was edited or damaged, and no later attempt mends it.
+    #[error("line {line} of the ledger is not a row")]
+    BadLine {
+        /// 1-based.
+        line: usize,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+}
+
+/// How the file ends; a writer mends the tail before it appends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// With a newline, or it is empty.
+    Whole,
+    /// With a whole row that only lacks its newline.
+    NoNewline,
+    /// With a torn line that starts at this byte and counts for nothing.
+    Torn {
+        /// Where the torn line starts; the file is cut to this length.
+        start: u64,
+    },
+}
+
+/// The ledger as read: all whole rows in file order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ledger {
+    /// The rows in file order.
+    pub rows: Vec<Row>,
+    /// How the file ends.
+    pub tail: Tail,
+}
+
+impl Ledger {
+    /// Reads the bytes of `LEDGER.jsonl`; no bytes are an empty ledger.
+    ///
+    /// # Errors
+    /// [`LedgerError::BadLine`] for a line other than a torn last one that is not a row.
+    pub fn parse(bytes: &[u8]) -> Result<Self, LedgerError> {
+        let mut rows = Vec::new();
+        let mut start = 0;
+        for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+            let whole = line.ends_with(b"\n");
+            match (serde_json::from_slice(line), whole) {
+                (Ok(row), true) => rows.push(row),
+                (Ok(row), false) => {
+                    rows.push(row);
+                    return Ok(Self { rows, tail: Tail::NoNewline });
+                }
+                (Err(source), true) => return Err(LedgerError::BadLine { line: index + 1, source }),
+                (Err(_), false) => return Ok(Self { rows, tail: Tail::Torn { start } }),
+            }
+            start += line.len() as u64;
+        }
+        Ok(Self { rows, tail: Tail::Whole })
+    }
+
+    /// The state of one source version: its last row.
+    #[must_use]
+    pub fn last(&self, id: &Name, sha256: &Digest) -> Option<&Row> {
+        self.rows.iter().rev().find(|row| row.source_id == *id && row.sha256 == *sha256)
+    }
+
+    /// Whether a source is revoked: what its last row with the key `revoked` says, whatever that row's digest.
+    #[must_use]
+    pub fn revoked(&self, id: &Name) -> bool {
+        let said = self.rows.iter().rev().filter(|row| row.source_id == *id).find_map(|row| row.revoked);
+        said.unwrap_or(false)
+    }
+
+    /// The row that the commit appends for a source with this receipt: none where the last row says the same, or
+    /// where the source is revoked.
+    #[must_use]
+    pub fn due(&self, source: &Source, receipt: &Receipt) -> Option<Row> {
+        if self.revoked(&source.id) {
+            return None;
+        }
+        let row = Row::of(source, receipt);
+        match self.last(&source.id, &receipt.sha256) {
+            Some(last) if last.same_terms(&row) => None,
+            _ => Some(row),
+        }
+    }
+}

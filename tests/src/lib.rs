@@ -1,0 +1,1 @@
+//! How we know: misbehaving servers, the binary under test, and the one integration-test binary.

@@ -1,0 +1,1 @@
+//! CorpusBuild as data: levels of steps that every driver walks; pure.
