@@ -23,7 +23,7 @@ impl Timestamp {
     #[must_use]
     pub fn from_unix(seconds: i64) -> Option<Self> {
         let instant = jiff::Timestamp::from_second(seconds).ok()?;
-        let year = instant.to_zoned(jiff::tz::TimeZone::UTC).year();
+        let year = jiff::tz::Offset::UTC.to_datetime(instant).year();
         (0..=9999).contains(&year).then_some(Self(instant))
     }
 
