@@ -19,6 +19,9 @@ pub struct InvalidTimestamp {
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(jiff::Timestamp::UNIX_EPOCH);
+
     /// The instant `seconds` after 1970-01-01T00:00:00Z; none outside the years 0000 to 9999.
     #[must_use]
     pub fn from_unix(seconds: i64) -> Option<Self> {

@@ -1,0 +1,222 @@
+//! Files that survive a crash: written aside, synced, then published by one atomic rename whose folder is synced too.
+//!
+//! What another process sees: before the rename the old state, after it the new one, never a half. What is left by a
+//! crash is a temporary whose name starts with a dot and ends with `.tmp`, which [`clean_temporaries`] removes.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use corpora_contracts::outcome::Disposition;
+
+use crate::fault;
+
+/// A file operation of ours that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{action} `{}`", path.display())]
+pub struct FileError {
+    /// What was tried, as a verb: `write`, `rename`, `sync`.
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The operating system's error.
+    pub source: io::Error,
+}
+
+impl FileError {
+    /// Our own files may be written later: a full disk is emptied, a mount comes back.
+    #[must_use]
+    pub fn disposition(&self) -> Disposition {
+        Disposition::Retry
+    }
+
+    /// Whether the disk or the quota is full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        is_disk_full(&self.source)
+    }
+}
+
+/// Whether an error says that the disk or the quota is full (`ENOSPC`, `EDQUOT`).
+#[must_use]
+pub fn is_disk_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Attaches what was tried, and on which file, to an [`io::Error`].
+pub fn on(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |source| FileError { action, path, source }
+}
+
+/// Publishes `bytes` under `path`, replacing what was there.
+///
+/// `points` are the kill points before and after the rename, where a test wants them.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed; `path` then still holds what it held.
+pub fn write_atomic(path: &Path, bytes: &[u8], points: Option<[&str; 2]>) -> Result<(), FileError> {
+    let folder = parent(path);
+    create_folder(folder)?;
+    let temporary = temporary_beside(path);
+    let written = write_synced(&temporary, bytes);
+    if written.is_err() {
+        // The disk may be full: leave nothing half-written behind. The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    hit(points, 0);
+    rename(&temporary, path)?;
+    hit(points, 1);
+    Ok(())
+}
+
+/// Renames within one file system and syncs the target's folder.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(on("rename", to))?;
+    sync_folder(parent(to))
+}
+
+/// Creates a folder and the missing ones above it, each synced into its parent.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed.
+pub fn create_folder(folder: &Path) -> Result<(), FileError> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    create_folder(parent(folder))?;
+    match fs::create_dir(folder) {
+        Ok(()) => sync_folder(parent(folder)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        Err(source) => Err(on("create folder", folder)(source)),
+    }
+}
+
+/// Syncs a folder, so that the names in it survive a power cut.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed.
+pub fn sync_folder(folder: &Path) -> Result<(), FileError> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    File::open(folder).and_then(|file| file.sync_all()).map_err(on("sync folder", folder))
+}
+
+/// Removes a file; one that is not there is no error.
+///
+/// # Errors
+/// [`FileError`] for any other failure.
+pub fn remove_file(path: &Path) -> Result<(), FileError> {
+    absent_is_fine(fs::remove_file(path)).map_err(on("remove", path))
+}
+
+/// Removes a folder with all that is in it; one that is not there is no error.
+///
+/// # Errors
+/// [`FileError`] for any other failure.
+pub fn remove_tree(path: &Path) -> Result<(), FileError> {
+    absent_is_fine(fs::remove_dir_all(path)).map_err(on("remove", path))
+}
+
+/// Removes a folder if it is empty: no empty folder carries meaning.
+pub fn remove_folder_if_empty(path: &Path) {
+    let _ = fs::remove_dir(path);
+}
+
+/// The names in a folder, sorted; none where the folder does not exist.
+///
+/// # Errors
+/// [`FileError`] when the folder cannot be read.
+pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(on("list", folder)(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(on("list", folder))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Removes the temporaries that crashed runs left in a folder; only under the lock of what the folder holds.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed.
+pub fn clean_temporaries(folder: &Path) -> Result<(), FileError> {
+    let temporaries = names_in(folder)?.into_iter().filter(|name| name.starts_with('.') && name.ends_with(".tmp"));
+    temporaries.into_iter().try_for_each(|name| remove_file(&folder.join(name)))
+}
+
+/// A temporary's path: unique among processes, since a lock on a network file system may not hold.
+fn temporary_beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = File::create(path).map_err(on("create", path))?;
+    file.write_all(bytes).map_err(on("write", path))?;
+    file.sync_all().map_err(on("sync", path))
+}
+
+fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+fn hit(points: Option<[&str; 2]>, index: usize) {
+    if let Some(points) = points {
+        fault::point(points[index]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_no_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/receipt.json");
+        for content in ["one", "two"] {
+            write_atomic(&path, content.as_bytes(), None).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        }
+        assert_eq!(names_in(path.parent().unwrap()).unwrap(), ["receipt.json"]);
+    }
+
+    #[test]
+    fn what_a_crash_left_is_cleaned_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".receipt.json.7.tmp", "20260101.json", ".hidden"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        clean_temporaries(folder.path()).unwrap();
+        assert_eq!(names_in(folder.path()).unwrap(), [".hidden", "20260101.json"]);
+        clean_temporaries(&folder.path().join("absent")).unwrap();
+    }
+
+    #[test]
+    fn a_failed_write_names_the_file_and_can_be_retried() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let error = write_atomic(&folder.path().join("file/below"), b"", None).unwrap_err();
+        assert!(error.to_string().starts_with("create folder `"), "{error}");
+        assert_eq!(error.disposition(), Disposition::Retry);
+        assert!(!error.is_disk_full());
+        assert!(is_disk_full(&io::Error::from_raw_os_error(28)), "ENOSPC");
+    }
+}

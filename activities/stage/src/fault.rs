@@ -1,0 +1,83 @@
+//! Faults on request, for tests: kill points and the pitfalls of the fetch seed, section 5.
+//!
+//! Without the feature `faults` every function here is empty and no variable is read, so a release has no switch.
+
+/// Every kill point, in the order in which an undisturbed fetch over HTTP reaches them.
+///
+/// `.before` and `.after` surround the rename or append that makes the thing durable.
+pub const POINTS: [&str; 15] = [
+    "part-meta.before",
+    "part-meta.after",
+    "part.chunk",
+    "download.before",
+    "download.after",
+    "raw-part.after",
+    "receipt.before",
+    "receipt.after",
+    "raw.before",
+    "raw.after",
+    "download-removed.after",
+    "ledger-mended.after",
+    "ledger.torn",
+    "ledger.after",
+    "quarantine.before",
+];
+
+/// The kill points of a stage run as a subprocess activity.
+pub const ACTIVITY_POINTS: [&str; 2] = ["done.before", "done.after"];
+
+/// Kills this process with SIGKILL when `CORPORA_FAILPOINT` names this point (`name` or `name:<n>`, the n-th time).
+#[cfg(feature = "faults")]
+pub fn point(name: &str) {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static REACHED: AtomicU32 = AtomicU32::new(0);
+    debug_assert!(POINTS.contains(&name) || ACTIVITY_POINTS.contains(&name), "kill point {name} is not listed");
+    let Ok(wanted) = std::env::var("CORPORA_FAILPOINT") else { return };
+    let (wanted, nth) = wanted.split_once(':').map_or((wanted.as_str(), 1), |(n, nth)| (n, nth.parse().unwrap_or(1)));
+    if wanted == name && REACHED.fetch_add(1, Ordering::SeqCst) + 1 == nth {
+        kill_self();
+    }
+}
+
+/// Nothing: this build has no faults.
+#[cfg(not(feature = "faults"))]
+#[inline]
+pub fn point(_name: &str) {}
+
+/// Whether `CORPORA_FAILPOINT` wants to die at this point, so that the caller can leave a torn write behind first.
+#[cfg(feature = "faults")]
+#[must_use]
+pub fn wants(name: &str) -> bool {
+    std::env::var("CORPORA_FAILPOINT").is_ok_and(|wanted| wanted.split(':').next() == Some(name))
+}
+
+/// Never: this build has no faults.
+#[cfg(not(feature = "faults"))]
+#[inline]
+#[must_use]
+pub fn wants(_name: &str) -> bool {
+    false
+}
+
+/// Whether `CORPORA_PITFALL` puts this pitfall of the seed back.
+#[cfg(feature = "faults")]
+#[must_use]
+pub fn pitfall(number: u8) -> bool {
+    std::env::var("CORPORA_PITFALL").is_ok_and(|wanted| wanted.parse() == Ok(number))
+}
+
+/// Never: this build has no pitfalls.
+#[cfg(not(feature = "faults"))]
+#[inline]
+#[must_use]
+pub fn pitfall(_number: u8) -> bool {
+    false
+}
+
+/// Dies as `kill -9` would: no destructor, no flush.
+#[cfg(feature = "faults")]
+#[expect(unsafe_code, reason = "kill(getpid(), SIGKILL) takes no pointer and never returns to broken state")]
+fn kill_self() {
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+}
