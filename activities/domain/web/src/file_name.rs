@@ -96,6 +96,7 @@ mod tests {
             ("http://h/part", "part"),
             (&format!("http://h/{long}"), &long[..200]),
             (&format!("http://h/{accented}"), &"é".repeat(100)),
+            (&format!("http://h/a{accented}"), &format!("a{}", "é".repeat(99))),
         ];
         for (url, name) in table {
             assert_eq!(from_url(&Url::parse(url).unwrap()), name, "{url}");
