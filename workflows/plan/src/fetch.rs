@@ -1,0 +1,204 @@
+//! The fetch stage: steps that download, then the one step that writes the ledger.
+//!
+//! Sources share steps only when there are too many for a step each: a config does not say how large a file is, and a
+//! shared step is a shared retry. The sources of a step stand side by side in the config.
+
+use corpora_contracts::ids::Name;
+use corpora_contracts::layout::Layout;
+
+use crate::step::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
+
+/// The most steps of a level: an orchestrator keeps a level's steps pending at once and remembers each for good.
+pub const MOST_STEPS: usize = 500;
+
+/// The most sources of a step: what one child's argument list and one retry may hold.
+pub const MOST_SOURCES: usize = 100;
+
+/// Download levels, and the commit in a level of its own. The downloads need no order among themselves; only a config
+/// of more than [`MOST_STEPS`] · [`MOST_SOURCES`] sources has several levels of them.
+pub(crate) fn levels(sources: &[Name]) -> Vec<Vec<Step>> {
+    let per_level = even(sources, sources.len().div_ceil(MOST_STEPS * MOST_SOURCES));
+    let downloads = per_level.map(|level| {
+        let shares = even(level, level.len().min(MOST_STEPS));
+        shares.filter_map(|share| share.first().map(|first| download(first, share))).collect()
+    });
+    downloads.chain([vec![commit(sources)]]).collect()
+}
+
+/// `items` cut into `count` runs whose lengths differ by at most 1, the longer ones first.
+fn even(items: &[Name], count: usize) -> impl Iterator<Item = &[Name]> {
+    let (mut rest, mut left) = (items, count);
+    std::iter::from_fn(move || {
+        let length = rest.len().checked_div(left)? + usize::from(!rest.len().is_multiple_of(left));
+        let (run, behind) = rest.split_at_checked(length)?;
+        (rest, left) = (behind, left - 1);
+        Some(run)
+    })
+}
+
+/// The step is named after its first source; no other step has it.
+fn download(first: &Name, sources: &[Name]) -> Step {
+    let layout = Layout::new("");
+    let own = |id: &Name| {
+        let folders = [layout.downloads(id), layout.quarantine(id), layout.raw(id), layout.receipts(id)];
+        let mut own = folders.map(|folder| format!("{}/**", layout.relative(&folder))).to_vec();
+        own.push(layout.relative(&layout.source_lock(id)));
+        own
+    };
+    Step {
+        id: format!("fetch-{first}"),
+        stage: Stage::Fetch,
+        scope: Scope::Sources(sources.to_vec()),
+        runs: Runs::AfterSuccess,
+        reads: vec![layout.relative(&layout.ledger())],
+        writes: sources.iter().flat_map(own).collect(),
+        timeouts: Timeouts::DEFAULT,
+        retry: RetryPolicy::default(),
+    }
+}
+
+/// Runs also when a download failed, so that a finished source is never fetched twice. A source without a receipt is
+/// no error of it.
+fn commit(sources: &[Name]) -> Step {
+    let layout = Layout::new("");
+    let holdings = |id: &Name| [layout.raw(id), layout.receipts(id)].map(|f| format!("{}/**", layout.relative(&f)));
+    Step {
+        id: "commit".to_owned(),
+        stage: Stage::Fetch,
+        scope: Scope::Commit,
+        runs: Runs::Always,
+        reads: sources.iter().flat_map(holdings).collect(),
+        writes: vec![layout.relative(&layout.ledger()), layout.relative(&layout.ledger_lock())],
+        timeouts: Timeouts::DEFAULT,
+        retry: RetryPolicy::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::Plan;
+
+    fn names(count: usize) -> Vec<Name> {
+        (0..count).map(|index| format!("s{index}").parse().unwrap()).collect()
+    }
+
+    fn sources_of(step: &Step) -> Vec<Name> {
+        match &step.scope {
+            Scope::Sources(sources) => sources.clone(),
+            Scope::Commit => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_source_exactly_once_in_order_and_the_commit_last() {
+        for count in [0, 1, 2, 499, 500, 501, 999, 1000, 1001, 12_345, 50_000, 50_001, 123_456] {
+            let names = names(count);
+            let plan = Plan { levels: levels(&names) };
+            let planned: Vec<Name> = plan.steps().flat_map(sources_of).collect();
+            assert!(planned == names, "{count} sources: each once, in config order");
+
+            let (last, downloads) = plan.levels.split_last().unwrap();
+            assert_eq!(last.iter().map(|step| &step.scope).collect::<Vec<_>>(), [&Scope::Commit], "{count} sources");
+            assert!(downloads.iter().flatten().all(|step| step.scope != Scope::Commit), "{count} sources");
+
+            let ids: BTreeSet<&str> = plan.steps().map(|step| step.id.as_str()).collect();
+            assert_eq!(ids.len(), plan.steps().count(), "{count} sources: ids are unique");
+        }
+    }
+
+    #[test]
+    fn levels_and_steps_stay_in_their_bounds() {
+        // Sources, then download levels, steps of the first level, and the smallest and largest share of it.
+        let table = [
+            (0, 0, 0, 0, 0),
+            (1, 1, 1, 1, 1),
+            (500, 1, 500, 1, 1),
+            (501, 1, 500, 1, 2),
+            (12_345, 1, 500, 24, 25),
+            (50_000, 1, 500, 100, 100),
+            (50_001, 2, 500, 50, 51),
+        ];
+        for (count, download_levels, steps, smallest, largest) in table {
+            let levels = levels(&names(count));
+            assert_eq!(levels.len() - 1, download_levels, "{count} sources");
+            let first = levels.first().filter(|_| count > 0).map_or(&[][..], Vec::as_slice);
+            let shares: Vec<usize> = first.iter().map(|step| sources_of(step).len()).collect();
+            assert_eq!(shares.len(), steps, "{count} sources");
+            assert_eq!(shares.iter().min().copied().unwrap_or(0), smallest, "{count} sources");
+            assert_eq!(shares.iter().max().copied().unwrap_or(0), largest, "{count} sources");
+        }
+    }
+
+    #[test]
+    fn a_step_says_what_it_runs() {
+        let words = |step: &Step| step.arguments().join(" ");
+        let few = levels(&names(2));
+        assert_eq!(words(&few[0][0]), "fetch --no-commit --source s0");
+        assert_eq!(words(&few[0][1]), "fetch --no-commit --source s1");
+        assert_eq!(words(&few[1][0]), "fetch --commit");
+        let many = levels(&names(501));
+        assert_eq!(words(&many[0][0]), "fetch --no-commit --source s0 --source s1 --keep-going");
+        assert_eq!(words(&many[0][1]), "fetch --no-commit --source s2");
+        assert_eq!((many[0][0].id.as_str(), many[0][1].id.as_str()), ("fetch-s0", "fetch-s2"));
+    }
+
+    #[test]
+    fn a_step_says_what_it_reads_and_writes() {
+        let levels = levels(&names(2));
+        assert_eq!(levels[0][1].reads, ["corpus/LEDGER.jsonl"]);
+        assert_eq!(
+            levels[0][1].writes,
+            [
+                "corpus/downloads/s1/**",
+                "corpus/quarantine/s1/**",
+                "corpus/raw/s1/**",
+                "corpus/receipts/s1/**",
+                "corpus/locks/s1.lock",
+            ]
+        );
+        let reads = ["corpus/raw/s0/**", "corpus/receipts/s0/**", "corpus/raw/s1/**", "corpus/receipts/s1/**"];
+        assert_eq!(levels[1][0].reads, reads);
+        assert_eq!(levels[1][0].writes, ["corpus/LEDGER.jsonl", "corpus/locks/LEDGER.lock"]);
+    }
+
+    #[test]
+    fn no_step_of_a_level_writes_what_another_one_touches() {
+        for level in levels(&names(501)) {
+            let written: Vec<&String> = level.iter().flat_map(|step| &step.writes).collect();
+            let distinct: BTreeSet<&String> = written.iter().copied().collect();
+            assert_eq!(distinct.len(), written.len(), "two steps write the same");
+            assert!(level.iter().flat_map(|step| &step.reads).all(|read| !distinct.contains(read)), "one reads it");
+        }
+    }
+
+    #[test]
+    fn an_id_that_reads_like_a_step_collides_with_none() {
+        let ids: Vec<Name> = ["commit", "fetch-commit", "fetch-fetch-commit"].map(|id| id.parse().unwrap()).to_vec();
+        let plan = Plan { levels: levels(&ids) };
+        let distinct: BTreeSet<&str> = plan.steps().map(|step| step.id.as_str()).collect();
+        assert_eq!(distinct.len(), 4);
+    }
+
+    #[test]
+    fn the_driver_is_told_how_to_wait() {
+        let plan = Plan { levels: levels(&names(1)) };
+        for step in plan.steps() {
+            assert_eq!(step.timeouts, Timeouts { schedule_to_close_s: 604_800, heartbeat_s: 30 });
+            let RetryPolicy { initial_interval_s, backoff_coefficient, maximum_interval_s, .. } = step.retry;
+            assert_eq!((initial_interval_s, backoff_coefficient, maximum_interval_s), (1, 2, 60));
+            assert_eq!((step.retry.maximum_attempts, &step.retry.final_exit_codes[..]), (None, &[2, 65][..]));
+        }
+        let runs: Vec<Runs> = plan.steps().map(|step| step.runs).collect();
+        assert_eq!(runs, [Runs::AfterSuccess, Runs::Always], "the commit also runs when a source failed");
+    }
+
+    #[test]
+    fn a_plan_survives_json() {
+        let plan = Plan { levels: levels(&names(3)) };
+        let json = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+    }
+}
