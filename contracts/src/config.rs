@@ -1,14 +1,50 @@
-//! The corpus config, complete and valid: no defaults left to apply.
+//! The corpus config: a document with lines, its validation, and the config that is complete and valid.
 //!
-//! A config is written as TOML by people and as JSON by orchestrators.
+//! People write it as TOML, orchestrators as JSON (`spec.json`: the same keys plus `base`). The way is
+//! [`parse_toml`] or [`parse_json`] → [`Document`] → [`validate`] → [`Reading`]: nothing stops at the first problem,
+//! and a [`Config`] has no defaults left to apply. The keys, their rules and their defaults stand once, in [`keys`];
+//! [`SCHEMA`] says the same for editors, and a test holds the two together.
 
-use std::collections::BTreeMap;
+mod build;
+mod canonical;
+mod check;
+mod crawl;
+mod document;
+mod json;
+pub mod keys;
+mod number;
+mod policy;
+mod problem;
+mod redact;
+mod rules;
+mod source;
+mod stages;
+mod tree_toml;
+mod unbuilt;
+mod validate;
+mod warnings;
+mod words;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::ids::{Digest, Name};
+pub use self::crawl::{Crawl, Engine, Redirects};
+pub use self::document::{Document, Entry, Malformed, Node, Syntax, Table, Value, decode};
+pub use self::json::parse_json;
+pub use self::number::Seconds;
+pub use self::policy::{LicensePolicy, PolicyEntry, PolicyFile, PolicyReading, validate_policy};
+pub use self::problem::Problem;
+pub use self::redact::redact;
+pub use self::source::{Auth, Format, OnBadDocument, PiiPolicy, Source, Split, Use};
+pub use self::stages::{Extract, Favor, MetadataKind, ShardFormat, Store, TextFormat};
+pub use self::tree_toml::parse_toml;
+pub use self::unbuilt::unbuilt;
+pub use self::validate::{LicenseClaim, Reading, validate};
+use crate::ids::Name;
 
-/// A reviewed list of sources and what to make of them.
+/// The JSON Schema (2020-12) of the corpus config, for editors and other programs.
+pub const SCHEMA: &str = include_str!("../schemas/corpus-config.schema.json");
+
+/// A reviewed list of sources and what to make of them, complete and valid.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
     /// The dataset's name.
@@ -19,106 +55,12 @@ pub struct Config {
     pub keep_downloads: bool,
     /// Pinned files, in the order written.
     pub sources: Vec<Source>,
+    /// Polite crawls of named domains, in the order written.
+    pub crawls: Vec<Crawl>,
+    /// How pages become text.
+    pub extract: Extract,
+    /// How documents become a dataset.
+    pub store: Store,
+    /// What the corpus's owner permits beyond the default licence policy.
+    pub licenses: LicensePolicy,
 }
-
-/// A pinned file: where its bytes are, which bytes they are, and under what terms.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Source {
-    /// Unique among sources and crawls.
-    pub id: Name,
-    /// `http(s):`, `file:` or a path relative to the config's folder, exactly as written.
-    pub url: String,
-    /// The only checksum that is trusted.
-    pub sha256: Digest,
-    /// The SPDX expression that was reviewed.
-    pub license_spdx: String,
-    /// Where the licence can be read.
-    pub license_url: Option<String>,
-    /// What the corpus will be used for, in the order written.
-    pub allowed_uses: Vec<Use>,
-    /// What is to be done about personal data.
-    pub pii_policy: PiiPolicy,
-    /// Other places of the same bytes, tried in order.
-    pub mirrors: Vec<String>,
-    /// The credential for the hosts of `url` and `mirrors`.
-    pub auth: Option<Auth>,
-    /// How the bytes become documents.
-    pub split: Split,
-}
-
-/// How a source's bytes become documents; part of the receipt, since other settings give other documents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Split {
-    /// The format of the bytes.
-    pub format: Format,
-    /// The key of a JSON line that holds the text.
-    pub text_field: String,
-    /// Further keys of a JSON line that are kept in `meta`.
-    pub meta_fields: Vec<String>,
-    /// What a malformed document does.
-    pub on_bad_document: OnBadDocument,
-    /// The longest line, and the longest block of lines, in bytes.
-    pub max_line_bytes: u64,
-}
-
-/// A permitted use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Use {
-    /// Training a model.
-    Train,
-    /// Evaluating one.
-    Eval,
-}
-
-/// What is to be done about personal data; a declaration until a filter has applied it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PiiPolicy {
-    /// Replace it.
-    Scrub,
-    /// Drop the document.
-    Drop,
-    /// Leave it.
-    None,
-}
-
-/// The format of a source's bytes, after gzip or zstd is unpacked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// JSON Lines.
-    Jsonl,
-    /// Blocks of lines.
-    Text,
-    /// Apache Parquet.
-    Parquet,
-    /// One HTML page.
-    Html,
-    /// WARC response records.
-    Warc,
-    /// WARC conversion records.
-    Wet,
-}
-
-/// What a malformed document does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnBadDocument {
-    /// The source fails, naming the line.
-    Fail,
-    /// The document is left out and counted.
-    Drop,
-}
-
-/// Where a credential comes from; never the credential itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Auth {
-    /// The environment variable that holds a bearer token (RFC 6750).
-    pub bearer_env: String,
-}
-
-/// Which uses each licence permits beyond the documented default: SPDX id (or `id WITH exception`) to uses.
-pub type LicensePolicy = BTreeMap<String, Vec<Use>>;
