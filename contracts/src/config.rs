@@ -12,6 +12,7 @@ mod crawl;
 mod document;
 mod json;
 pub mod keys;
+mod locations;
 mod number;
 mod policy;
 mod problem;

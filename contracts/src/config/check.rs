@@ -199,8 +199,11 @@ impl Walk {
     }
 
     fn unknown_keys(&mut self, table: &Table, keys: &'static Keys, path: &str) {
-        let known: Vec<_> = keys.keys.iter().map(|key| key.name).collect();
-        for entry in table.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+        let is_known = |name: &str| keys.keys.iter().any(|key| key.name == name);
+        // `base` is for programs: nobody who writes a config is to think of it.
+        let for_people = keys.keys.iter().filter(|key| !matches!(key.kind, Kind::Text(Rule::Base)));
+        let known: Vec<_> = for_people.map(|key| key.name).collect();
+        for entry in table.entries.iter().filter(|entry| !is_known(&entry.key)) {
             let meant = did_you_mean(&entry.key, &known);
             let expected = format!("no such key in {}{meant}; the keys are {}", keys.table, one_of(&known));
             let problem = if names_secret(path, &entry.key) { Problem::secret } else { Problem::of };

@@ -2,6 +2,7 @@
 //!
 //! serde_json has no spans, but it hands out raw values that point into the text: their offset gives the line.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -116,8 +117,9 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
         let mut members: Vec<(String, &'de RawValue)> = Vec::new();
+        let mut seen = HashSet::new();
         while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
-            if members.iter().any(|(earlier, _)| *earlier == key) {
+            if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format_args!("key `{}` is written twice", key.escape_debug())));
             }
             members.push((key, value));

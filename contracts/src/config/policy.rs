@@ -57,7 +57,7 @@ pub fn validate_policy(document: &Document) -> PolicyReading {
     let mut reading = read(table, path);
     if let Some(file) = reading.file.take() {
         let expected = "no such key in a policy file; only the config names one";
-        reading.problems.push(Problem::text(file.line.unwrap_or(1), &file.key, &file.path, expected));
+        reading.problems.push(Problem::text(file.line, &file.key, &file.path, expected));
     }
     reading
 }

@@ -37,9 +37,11 @@ impl Problem {
         Self::new(node.line, key, Some("***".to_owned()), expected)
     }
 
-    /// A text at a known place.
-    pub(super) fn text(line: usize, key: &str, text: &str, expected: impl Into<String>) -> Self {
-        Self::new(line, key, Some(shown_text(text)), expected)
+    /// A string that is not what it should be, for rules that are judged outside this module.
+    #[must_use]
+    pub fn text(line: Option<usize>, key: &str, text: &str, expected: impl Into<String>) -> Self {
+        let (value, expected) = (Some(shown_text(text)), expected.into());
+        Self { line, key: key.to_owned(), value, expected }
     }
 
     /// A key that must be there and is not; the line is that of its table.

@@ -1,6 +1,7 @@
 //! What is valid and planned, but not built yet: refused by its name. A release that builds it deletes it here.
 
 use super::document::{Document, Node, Table, Value};
+use super::locations::tables;
 use super::problem::{Problem, one_of};
 use super::source::Format;
 
@@ -35,15 +36,4 @@ fn crawl(at: usize, node: &Node, table: &Table) -> Problem {
 
 fn built() -> String {
     one_of(BUILT).replace(" or ", " and ")
-}
-
-fn tables<'a>(document: &'a Document, key: &str) -> impl Iterator<Item = (usize, &'a Node, &'a Table)> {
-    let items = match document.root.get(key).map(|entry| &entry.node.value) {
-        Some(Value::List(items)) => items.as_slice(),
-        _ => &[],
-    };
-    items.iter().enumerate().filter_map(|(at, node)| match &node.value {
-        Value::Table(table) => Some((at, node, table)),
-        _ => None,
-    })
 }

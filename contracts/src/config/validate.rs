@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::check::{Row, Walk};
-use super::document::{Document, Syntax, Value};
+use super::document::{Document, Syntax, Table, Value};
+use super::locations::{of_source, tables};
 use super::policy::{PolicyEntry, PolicyFile, PolicyReading};
 use super::problem::Problem;
 use super::rules::Place;
@@ -54,11 +55,11 @@ pub fn validate(document: &Document) -> Reading {
     let (sources, crawls) = (rows(&row, "sources"), rows(&row, "crawls"));
     problems.extend(nothing_listed(document));
     problems.extend(repeated_ids(sources.iter().chain(&crawls)));
-    problems.extend(sources.iter().flat_map(misplaced_keys));
-    problems.extend(base_problems(document, &sources, policy.file.as_ref()));
+    problems.extend(misplaced_keys(document));
+    problems.extend(base_problems(document, policy.file.as_ref()));
     let config = if problems.is_empty() { build::config(row.clone(), &policy.entries) } else { None };
     problems.extend(unbuilt(document));
-    let mut warnings = warnings::of(&sources, &crawls);
+    let mut warnings = warnings::of(document);
     // The sort is stable: on one line, problems stay in the order found.
     problems.sort_by_key(|problem| problem.line);
     warnings.sort_by_key(|warning| warning.line);
@@ -113,7 +114,7 @@ fn repeated_ids<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Problem> {
             Some(first) => {
                 let first_line = first.written("id").unwrap_or(first.line);
                 let expected = format!("expected an id of its own; `{}` on line {first_line} has it", first.path);
-                problems.push(Problem::text(line, &row.key("id"), &id, expected));
+                problems.push(Problem::text(Some(line), &row.key("id"), &id, expected));
             }
             None => {
                 seen.insert(id, row);
@@ -124,46 +125,46 @@ fn repeated_ids<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<Problem> {
 }
 
 /// Keys that mean nothing for the source's format: what was meant by them would silently not happen.
-fn misplaced_keys(row: &Row) -> Vec<Problem> {
-    let Some(format) = row.get::<Format>("format") else { return Vec::new() };
-    let of_fields = ["text_field", "meta_fields"].map(|key| (key, format.has_fields(), "named fields"));
-    let of_lines = [("max_line_bytes", format.has_lines(), "lines")];
-    let misplaced = of_fields.into_iter().chain(of_lines).filter(|&(_, has_meaning, _)| !has_meaning);
-    misplaced
-        .filter_map(|(key, _, what)| {
+fn misplaced_keys(document: &Document) -> Vec<Problem> {
+    tables(document, "sources").flat_map(|(at, _, table)| misplaced(table, &format!("sources[{at}]"))).collect()
+}
+
+fn misplaced(table: &Table, path: &str) -> Vec<Problem> {
+    let format = match table.get("format").map(|entry| &entry.node.value) {
+        Some(Value::Text(word)) => Format::from_word(word),
+        Some(_) => None,
+        None => Some(Format::Jsonl),
+    };
+    let Some(format) = format else { return Vec::new() };
+    let fields = [("text_field", "named fields"), ("meta_fields", "named fields")];
+    let fields = fields.into_iter().filter(|_| !format.has_fields());
+    let lines = [("max_line_bytes", "lines")].into_iter().filter(|_| !format.has_lines());
+    let written = fields.chain(lines).filter_map(|(key, what)| Some((table.get(key)?, what)));
+    written
+        .map(|(entry, what)| {
             let expected = format!("no such key for format `{format}`, which has no {what}");
-            Some(Problem::text(row.written(key)?, &row.key(key), "…", expected))
+            Problem::of(&entry.node, &format!("{path}.{}", entry.key), expected)
         })
         .collect()
 }
 
 /// `base` belongs to `spec.json`, which must have it as soon as something is relative to it.
-fn base_problems(document: &Document, sources: &[Row], file: Option<&PolicyFile>) -> Vec<Problem> {
-    let written = document.root.get("base");
-    match (document.syntax, written) {
+fn base_problems(document: &Document, file: Option<&PolicyFile>) -> Vec<Problem> {
+    match (document.syntax, document.root.get("base")) {
         (Syntax::Toml, Some(entry)) => {
             let expected = "no such key in a TOML config; paths are relative to its own folder";
             vec![Problem::of(&entry.node, "base", expected)]
         }
-        (Syntax::Json, None) => sources.iter().flat_map(relative_urls).chain(file.and_then(relative_file)).collect(),
+        (Syntax::Json, None) => relative_paths(document, file),
         _ => Vec::new(),
     }
 }
 
-fn relative_urls(row: &Row) -> Vec<Problem> {
-    let url = row.get::<String>("url").into_iter().map(|url| ("url", row.key("url"), url));
-    let mirrors: Vec<String> = row.get("mirrors").unwrap_or_default();
-    let mirrors =
-        mirrors.into_iter().enumerate().map(|(at, url)| ("mirrors", format!("{}[{at}]", row.key("mirrors")), url));
-    url.chain(mirrors)
-        .filter(|(_, _, url)| Place::of(url) == Place::RelativePath)
-        .map(|(key, path, url)| Problem::text(row.written(key).unwrap_or(row.line), &path, &url, WITHOUT_BASE))
-        .collect()
+fn relative_paths(document: &Document, file: Option<&PolicyFile>) -> Vec<Problem> {
+    let expected = "expected a URL or an absolute path, because there is no `base` for it to be relative to";
+    let locations = tables(document, "sources").flat_map(|(at, _, table)| of_source(table, &format!("sources[{at}]")));
+    let urls = locations.filter(|located| Place::of(located.text) == Place::RelativePath);
+    let urls = urls.map(|located| Problem::of(located.node, &located.key, expected));
+    let file = file.filter(|file| !std::path::Path::new(&file.path).is_absolute());
+    urls.chain(file.map(|file| Problem::text(file.line, &file.key, &file.path, expected))).collect()
 }
-
-fn relative_file(file: &PolicyFile) -> Option<Problem> {
-    let relative = !std::path::Path::new(&file.path).is_absolute();
-    relative.then(|| Problem::text(file.line.unwrap_or(1), &file.key, &file.path, WITHOUT_BASE))
-}
-
-const WITHOUT_BASE: &str = "expected a URL or an absolute path, because there is no `base` for it to be relative to";
