@@ -144,7 +144,14 @@ fn fetch_summary() {
             retry_after_s: Some(120),
         }),
     };
-    agree("fetch-summary", Unknown::Ignored, &[("", fixed), (".failed", summary(vec![cached, failed]))]);
+    let message = "read the ledger; restore the line, or the file from a backup: line 3 of the ledger is not a row";
+    let uncommitted = FetchSummary {
+        ok: false,
+        error: Some(EntryError { kind: "commit".into(), message: message.into(), retry_after_s: None }),
+        ..summary(vec![fetched()])
+    };
+    let examples = [("", fixed), (".failed", summary(vec![cached, failed])), (".uncommitted", uncommitted)];
+    agree("fetch-summary", Unknown::Ignored, &examples);
 }
 
 #[test]
@@ -329,7 +336,8 @@ fn object(value: &Value) -> Map<String, Value> {
 }
 
 fn summary(entries: Vec<Entry>) -> FetchSummary {
-    FetchSummary { stage: "fetch".into(), ok: entries.iter().all(|entry| entry.status.is_ok()), entries, clock: None }
+    let ok = entries.iter().all(|entry| entry.status.is_ok());
+    FetchSummary { stage: "fetch".into(), ok, entries, error: None, clock: None }
 }
 
 /// The worked example of the fetch seed, section 3: one cut, two requests.
