@@ -1,0 +1,21 @@
+//! The real program in a world of its own: a temporary folder, a clean environment, a server on loopback.
+//!
+//! A test reads as a transcript: set the server up, write a config, run, look at what was printed, asked and left.
+
+mod config;
+mod lab;
+mod outcome;
+mod program;
+mod samples;
+mod skip;
+mod tree;
+mod workspace;
+
+pub use config::{ConfigToml, SourceToml};
+pub use lab::{Lab, NEW_YEAR, Setup};
+pub use outcome::Outcome;
+pub use program::{Run, Running, Signal, program};
+pub use samples::{TINY, TINY_SHA256, documents, noise, pack_gzip, pack_zstd};
+pub use skip::skipped;
+pub use tree::Tree;
+pub use workspace::Workspace;
