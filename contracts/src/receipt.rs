@@ -30,6 +30,18 @@ pub struct Receipt {
     pub parts: Vec<Part>,
 }
 
+impl Receipt {
+    /// The receipt as stored: compact JSON and a newline.
+    ///
+    /// # Errors
+    /// Never for a receipt built by these types; the serializer's error is passed on all the same.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let mut line = serde_json::to_string(self)?;
+        line.push('\n');
+        Ok(line)
+    }
+}
+
 /// Everything that decides which parts a source's bytes become.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

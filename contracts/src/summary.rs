@@ -13,6 +13,9 @@ pub struct FetchSummary {
     pub ok: bool,
     /// One entry per source, in config order.
     pub entries: Vec<Entry>,
+    /// Why the rows were not committed, when they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<EntryError>,
     /// `fixed` when `CORPORA_CLOCK` fixed the clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<String>,

@@ -1,1 +1,63 @@
 //! The fetch stage: pinned files in, verified raw parts and a licensed ledger out.
+//!
+//! # Reads
+//! The config's sources over HTTP(S) or from local files; `corpus/LEDGER.jsonl`, `corpus/receipts/`, `corpus/raw/` and
+//! what an earlier run left in `corpus/downloads/`.
+//!
+//! # Writes
+//! `corpus/downloads/<id>/` while it runs, `corpus/quarantine/<id>/`, `corpus/receipts/<id>/`, `corpus/raw/<id>/` and,
+//! in the commit, rows of `corpus/LEDGER.jsonl`.
+//!
+//! # Idempotency key
+//! (source id, pinned digest, split settings): a ledger row and a raw directory whose receipt names them make a source
+//! cached, and no request is made.
+//!
+//! # Commit point
+//! Per source the rename of `raw/<id>/<yyyymmdd>.tmp`, after its receipt is synced; for the run the append to the
+//! ledger, in config order, also after a failure or a cancel.
+//!
+//! # Fails with
+//! [`error::SourceError`] per source; [`Outcome::exit`] says what the orchestrator should do.
+
+pub mod commit;
+pub mod credentials;
+pub mod download;
+pub mod error;
+pub mod exchange;
+pub mod holdings;
+pub mod http;
+pub mod location;
+pub mod options;
+pub mod part;
+pub mod plan;
+pub mod publish;
+pub mod schedule;
+pub mod source;
+pub mod split;
+
+use std::path::Path;
+
+use corpora_contracts::config::Config;
+use corpora_contracts::outcome::ExitCode;
+use corpora_contracts::summary::FetchSummary;
+use corpora_stage::Context;
+
+pub use options::{CommitMode, Options};
+
+/// What a fetch came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The object to print.
+    pub summary: FetchSummary,
+    /// How the process should end.
+    pub exit: ExitCode,
+    /// What the run published or rests on, relative to the artifacts root.
+    pub outputs: Vec<String>,
+}
+
+/// Fetches the config's sources and commits their rows; `base` is the folder that relative urls resolve against.
+///
+/// It never fails as a whole: what went wrong stands in the outcome's entries and was logged once.
+pub async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome {
+    schedule::run(config, base, options, context).await
+}

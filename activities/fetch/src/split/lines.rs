@@ -37,6 +37,7 @@ pub(super) struct Lines<'a> {
     content: Content<'a>,
     watch: &'a dyn Watch,
     limit: usize,
+    chunk: usize,
     buffer: Vec<u8>,
     /// Bytes before this one are done with.
     held: usize,
@@ -53,11 +54,26 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Lines of at most `limit` bytes, their ends not counted. A byte order mark at the start is skipped.
     pub(super) fn open(content: Content<'a>, limit: u64, watch: &'a dyn Watch) -> Result<Self, SplitError> {
+        Self::with_chunk(content, limit, watch, CHUNK)
+    }
+
+    /// Reads so many bytes at a time.
+    fn with_chunk(content: Content<'a>, limit: u64, watch: &'a dyn Watch, chunk: usize) -> Result<Self, SplitError> {
         // The two line end bytes must not overflow.
         let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(usize::MAX - 2);
-        let buffer = vec![0; 2 * CHUNK];
-        let mut lines =
-            Self { content, watch, limit, buffer, held: 0, next: 0, end: 0, number: 0, skipping: false, unreported: 0 };
+        let mut lines = Self {
+            content,
+            watch,
+            limit,
+            chunk,
+            buffer: vec![0; 2 * chunk],
+            held: 0,
+            next: 0,
+            end: 0,
+            number: 0,
+            skipping: false,
+            unreported: 0,
+        };
         while lines.end < UTF8_BOM.len() && lines.fill(0)? > 0 {}
         if lines.buffer[..lines.end].starts_with(UTF8_BOM) {
             lines.next = UTF8_BOM.len();
@@ -160,7 +176,7 @@ impl<'a> Lines<'a> {
             return Err(SplitError::Cancelled);
         }
         self.make_room();
-        let stop = self.buffer.len().min(self.end + CHUNK);
+        let stop = self.buffer.len().min(self.end + self.chunk);
         let read = self.content.read(&mut self.buffer[self.end..stop])?;
         self.end += read;
         self.unreported += read as u64;
@@ -175,10 +191,10 @@ impl<'a> Lines<'a> {
     fn make_room(&mut self) {
         if self.held == self.end {
             // A buffer that a long line made large would be walked through end to end, past every cache.
-            self.buffer.truncate(2 * CHUNK);
+            self.buffer.truncate(2 * self.chunk);
             (self.held, self.next, self.end) = (0, 0, 0);
         }
-        if self.buffer.len() - self.end >= CHUNK {
+        if self.buffer.len() - self.end >= self.chunk {
             return;
         }
         // Moving less than was given up since the last move costs constant time a byte.
@@ -187,7 +203,10 @@ impl<'a> Lines<'a> {
             (self.next, self.end) = (self.next - self.held, self.end - self.held);
             self.held = 0;
         } else {
-            self.buffer.resize(self.end + CHUNK, 0);
+            self.buffer.resize(self.end + self.chunk, 0);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

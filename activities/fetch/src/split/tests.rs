@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-mod properties;
+pub(super) mod properties;
 
 /// Never stops, listens to nothing.
 pub(super) struct Unwatched;

@@ -1,0 +1,261 @@
+//! One run over the sources: so many downloads at a time, one failure stops the rest, and the commit at the end.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use corpora_contracts::config::{Config, Source};
+use corpora_contracts::ids::Name;
+use corpora_contracts::ledger::Ledger;
+use corpora_contracts::outcome::{Disposition, ExitCode};
+use corpora_contracts::progress::Kind;
+use corpora_contracts::receipt::Receipt;
+use corpora_contracts::summary::{Entry, EntryError, FetchSummary, Status};
+use corpora_stage::{Context, fault};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+
+use crate::Outcome;
+use crate::commit::{self, CommitError};
+use crate::download::{Tally, chain};
+use crate::error::{RunError, SourceError};
+use crate::holdings::{self, Holding};
+use crate::http::Client;
+use crate::options::{CommitMode, Options};
+use crate::source::{Shop, Visit};
+
+/// Cores per split: one reads and parses, the others compress.
+const CORES_PER_SPLIT: usize = 4;
+
+/// What became of one source.
+struct Ending {
+    tally: Tally,
+    result: Result<(Status, Option<Holding>), SourceError>,
+}
+
+pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome {
+    let selected: Vec<Arc<Source>> = config
+        .sources
+        .iter()
+        .filter(|source| options.only.is_empty() || options.only.contains(&source.id))
+        .map(|source| Arc::new(source.clone()))
+        .collect();
+    if options.commit == CommitMode::Only {
+        return commit_only(config, &selected, options, context).await;
+    }
+    let endings = match open_shop(config, base, options, context) {
+        Ok(shop) => visit_all(&selected, Arc::new(shop)).await,
+        Err(error) => all_failed(&selected, &Arc::new(error)),
+    };
+    let committed = if commits(options, &endings) {
+        Some(commit::commit(&config.sources, &context.layout, options.lock_timeout).await)
+    } else {
+        None
+    };
+    conclude(&selected, endings, committed, context)
+}
+
+/// What every source needs first: the ledger, and a client.
+fn open_shop(config: &Config, base: &Path, options: &Options, context: &Context) -> Result<Shop, RunError> {
+    let stop = context.cancel.child_token();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Shop {
+        ledger: commit::read_ledger(&context.layout)?,
+        client: Client::new(options.timeout, stop.clone())?,
+        context: context.clone(),
+        options: options.clone(),
+        base: base.to_owned(),
+        keep_downloads: config.keep_downloads,
+        stop,
+        splits: Semaphore::new((cores / CORES_PER_SPLIT).max(1)),
+    })
+}
+
+/// Visits the sources, started in config order, `concurrency` downloads at a time.
+async fn visit_all(selected: &[Arc<Source>], shop: Arc<Shop>) -> Vec<Ending> {
+    let slots = Arc::new(Semaphore::new(shop.options.concurrency));
+    let mut visits = JoinSet::new();
+    let mut endings = BTreeMap::new();
+    for (index, source) in selected.iter().enumerate() {
+        let slot = if fault::pitfall(8) { None } else { free_slot(&slots, &shop).await };
+        if shop.stop.is_cancelled() {
+            endings.insert(index, Ending::cancelled());
+            continue;
+        }
+        let (shop, source) = (Arc::clone(&shop), Arc::clone(source));
+        visits.spawn(async move { (index, visit(&shop, source, slot).await) });
+    }
+    while let Some(visit) = visits.join_next().await {
+        match visit {
+            Ok((index, ending)) => drop(endings.insert(index, ending)),
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+    endings.into_values().collect()
+}
+
+/// Waits for a free slot; none when the run is stopped meanwhile.
+async fn free_slot(slots: &Arc<Semaphore>, shop: &Shop) -> Option<OwnedSemaphorePermit> {
+    tokio::select! {
+        slot = Arc::clone(slots).acquire_owned() => slot.ok(),
+        () = shop.stop.cancelled() => None,
+    }
+}
+
+async fn visit(shop: &Shop, source: Arc<Source>, slot: Option<OwnedSemaphorePermit>) -> Ending {
+    let id = source.id.clone();
+    let mut visit = Visit::new(shop, Arc::clone(&source), slot);
+    let result = visit.run().await;
+    if let Err(error) = &result {
+        report_failure(shop, &id, error);
+    }
+    if fault::pitfall(7) {
+        let _ = commit::commit(&[(*source).clone()], &shop.context.layout, shop.options.lock_timeout).await;
+    }
+    Ending { tally: visit.tally, result }
+}
+
+/// Logs a failure, once, and lets it stop the others where it should.
+fn report_failure(shop: &Shop, id: &Name, error: &SourceError) {
+    if is_cancelled(error) {
+        tracing::info!(source = %id, "stopped; what was done is kept");
+        return;
+    }
+    tracing::error!(source = %id, kind = error.kind(), "source `{id}`: {}", chain(error));
+    if let Some(seconds) = error.retry_after() {
+        let (name, source) = ("retry_after_s".to_owned(), id.to_string());
+        #[expect(clippy::cast_precision_loss, reason = "seconds to wait are far below 2^52")]
+        shop.context.progress.emit(Kind::Metric { name, value: seconds as f64, source });
+    }
+    if error.quarantined().is_none() && !shop.options.keep_going {
+        shop.stop.cancel();
+    }
+}
+
+fn is_cancelled(error: &SourceError) -> bool {
+    error.disposition() == Disposition::Cancelled
+}
+
+fn all_failed(selected: &[Arc<Source>], error: &Arc<RunError>) -> Vec<Ending> {
+    tracing::error!("{}", chain(error));
+    let failed = || Ending { tally: Tally::default(), result: Err(SourceError::Run(Arc::clone(error))) };
+    selected.iter().map(|_| failed()).collect()
+}
+
+fn commits(options: &Options, endings: &[Ending]) -> bool {
+    let finished_late = fault::pitfall(10) && endings.iter().any(|ending| ending.result.is_err());
+    options.commit == CommitMode::AtEnd && !fault::pitfall(7) && !finished_late
+}
+
+/// `--commit`: rows for what is here; a source without a receipt is no error, and has no entry.
+async fn commit_only(config: &Config, selected: &[Arc<Source>], options: &Options, context: &Context) -> Outcome {
+    let committed = commit::commit(&config.sources, &context.layout, options.lock_timeout).await;
+    let mut endings = Vec::new();
+    let mut present = Vec::new();
+    for source in selected {
+        let holdings = match holdings::read(&context.layout, &source.id) {
+            Ok(holdings) => holdings,
+            // The commit has met the same error and reports it.
+            Err(_) => continue,
+        };
+        let is_current = |receipt: &Receipt| receipt.split.documents == source.split;
+        let Some(holding) = holdings::newest(&holdings, &source.sha256, is_current) else { continue };
+        let revoked = committed.as_ref().is_ok_and(|ledger| ledger.revoked(&source.id));
+        let status = if revoked { Status::Revoked } else { Status::Cached };
+        endings.push(Ending { tally: Tally::default(), result: Ok((status, Some(holding.clone()))) });
+        present.push(Arc::clone(source));
+    }
+    conclude(&present, endings, Some(committed), context)
+}
+
+fn conclude(
+    selected: &[Arc<Source>],
+    endings: Vec<Ending>,
+    committed: Option<Result<Ledger, CommitError>>,
+    context: &Context,
+) -> Outcome {
+    let exit = exit_code(&endings, committed.as_ref());
+    let mut outputs = Vec::new();
+    let mut entries = Vec::new();
+    for (source, ending) in selected.iter().zip(endings) {
+        if let Ok((_, Some(holding))) = &ending.result {
+            outputs.push(context.layout.relative(&context.layout.raw_dir(&source.id, &holding.version)));
+            outputs.push(context.layout.relative(&context.layout.receipt(&source.id, &holding.version)));
+        }
+        entries.push(entry(source, ending, context));
+    }
+    if let Some(Ok(ledger)) = &committed
+        && !ledger.rows.is_empty()
+    {
+        outputs.push(context.layout.relative(&context.layout.ledger()));
+    }
+    let error = committed.and_then(Result::err).map(|error| commit_failure(&error));
+    let ok = entries.iter().all(|entry| entry.status.is_ok()) && error.is_none();
+    let summary = FetchSummary { stage: "fetch".to_owned(), ok, entries, error, clock: context.clock.mark() };
+    Outcome { summary, exit, outputs }
+}
+
+fn commit_failure(error: &CommitError) -> EntryError {
+    let message = chain(error);
+    tracing::error!("commit: {message}");
+    EntryError { kind: "commit".to_owned(), message, retry_after_s: None }
+}
+
+/// 65 if a source was quarantined or failed for good, else 130 if the run was stopped from outside before it was done,
+/// else 75 if a source failed; the commit's failure counts like a source's.
+fn exit_code(endings: &[Ending], committed: Option<&Result<Ledger, CommitError>>) -> ExitCode {
+    let failures = endings.iter().filter_map(|ending| ending.result.as_ref().err());
+    let mut dispositions: Vec<Disposition> = failures.map(SourceError::disposition).collect();
+    dispositions.extend(committed.and_then(|result| result.as_ref().err()).map(CommitError::disposition));
+    for (disposition, code) in [
+        (Disposition::Fail, ExitCode::Data),
+        (Disposition::Retry, ExitCode::Retry),
+        (Disposition::Cancelled, ExitCode::Cancelled),
+    ] {
+        if dispositions.contains(&disposition) {
+            return code;
+        }
+    }
+    ExitCode::Success
+}
+
+fn entry(source: &Source, ending: Ending, context: &Context) -> Entry {
+    let Ending { tally, result } = ending;
+    let (status, holding, error) = match result {
+        Ok((status, holding)) => (status, holding, None),
+        Err(error) => (failure_status(&error), None, Some(error)),
+    };
+    let quarantined = error.as_ref().and_then(SourceError::quarantined);
+    let layout = &context.layout;
+    let raw_dir = holding.as_ref().map(|holding| layout.relative(&layout.raw_dir(&source.id, &holding.version)));
+    let receipt = holding.map(|holding| holding.receipt);
+    Entry {
+        source_id: source.id.clone(),
+        status,
+        raw_dir: raw_dir.unwrap_or_default(),
+        sha256: quarantined.unwrap_or(source.sha256).to_string(),
+        bytes: tally.bytes,
+        n_docs: receipt.as_ref().map_or(0, |receipt| receipt.n_docs),
+        retrieved_at: receipt.map(|receipt| receipt.retrieved_at.to_string()).unwrap_or_default(),
+        requests: tally.requests,
+        error: error.map(|error| EntryError {
+            kind: error.kind().to_owned(),
+            message: chain(&error),
+            retry_after_s: error.retry_after(),
+        }),
+    }
+}
+
+fn failure_status(error: &SourceError) -> Status {
+    match error {
+        _ if error.quarantined().is_some() => Status::Quarantined,
+        _ if is_cancelled(error) => Status::Cancelled,
+        _ => Status::Failed,
+    }
+}
+
+impl Ending {
+    fn cancelled() -> Self {
+        Self { tally: Tally::default(), result: Err(SourceError::Cancelled) }
+    }
+}
