@@ -34,3 +34,26 @@ pub fn steps(config: &Config) -> Plan {
     let sources: Vec<_> = config.sources.iter().map(|source| source.id.clone()).collect();
     Plan { levels: fetch::levels(&sources) }
 }
+
+#[cfg(test)]
+mod tests {
+    use corpora_contracts::config::{parse_toml, validate};
+
+    use super::*;
+
+    #[test]
+    fn a_config_becomes_its_sources_in_order_and_the_commit() {
+        let mut text = "dataset = \"d\"\nversion = \"v1\"\n".to_owned();
+        for id in ["zebra", "apple", "commit"] {
+            let (url, sha256) = (format!("https://h.example/{id}.jsonl"), "0".repeat(64));
+            text += &format!(
+                "[[sources]]\nid = \"{id}\"\nurl = \"{url}\"\nsha256 = \"{sha256}\"\nlicense_spdx = \"MIT\"\n"
+            );
+        }
+        let reading = validate(&parse_toml(&text).unwrap());
+        let plan = steps(&reading.config.unwrap_or_else(|| panic!("{:?}", reading.problems)));
+        let levels = plan.levels.iter().map(|level| level.iter().map(|step| step.id.as_str()).collect::<Vec<_>>());
+        assert_eq!(levels.collect::<Vec<_>>(), [vec!["fetch-zebra", "fetch-apple", "fetch-commit"], vec!["commit"]]);
+        assert_eq!(plan.steps().count(), 4);
+    }
+}

@@ -114,7 +114,7 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// A 206 starts elsewhere.
-    #[error("continue at byte `{expected}`: the server's range starts at `{start}`")]
+    #[error("the server's range starts at byte `{start}`, not at `{expected}`")]
     Start {
         /// Bytes on disk.
         expected: u64,
@@ -122,19 +122,19 @@ pub enum Mismatch {
         start: u64,
     },
     /// The answer names another size, or reaches beyond the one that is known.
-    #[error("continue a file of `{known}` bytes: the server's has another size")]
+    #[error("the server's file does not have `{known}` bytes")]
     Total {
         /// What an earlier answer told.
         known: u64,
     },
     /// The answer names another `ETag` or `Last-Modified`.
-    #[error("continue a file that changed on the server")]
+    #[error("the file changed on the server")]
     Validator,
     /// The answer has another `Content-Encoding`.
-    #[error("continue a file whose `Content-Encoding` changed")]
+    #[error("the file's `Content-Encoding` changed")]
     Coding,
     /// A 416: the server's file has no byte where the part ends, and is not that long either.
-    #[error("continue after `{bytes}` bytes: the server's file ends before")]
+    #[error("the server has nothing after `{bytes}` bytes, and these are not the whole file")]
     TooLong {
         /// Bytes on disk.
         bytes: u64,
@@ -145,19 +145,19 @@ pub enum Mismatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// A 206 without `Content-Range`.
-    #[error("read which bytes a 206 holds: it has no `Content-Range`")]
+    #[error("a 206 without `Content-Range`")]
     NoContentRange,
     /// A 206 whose `Content-Range` says nothing.
-    #[error("read which bytes a 206 holds")]
+    #[error("a 206 whose bytes are not known")]
     ContentRange(#[source] ContentRangeError),
     /// A 206 with `bytes */T`, which belongs to a 416.
-    #[error("read which bytes a 206 holds: its `Content-Range` names none")]
+    #[error("a 206 whose `Content-Range` names no bytes")]
     Unsatisfied,
     /// Several ranges in one body, although one was asked for.
-    #[error("read which bytes a 206 holds: it is `multipart/byteranges`")]
+    #[error("a 206 of several ranges (`multipart/byteranges`)")]
     Multipart,
     /// `Content-Length` and `Content-Range` contradict each other.
-    #[error("read which bytes a 206 holds: `Content-Length` is `{length}`, `Content-Range` has `{range}` bytes")]
+    #[error("a 206 whose `Content-Length` is `{length}` for a range of `{range}` bytes")]
     Length {
         /// `Content-Length`.
         length: u64,
@@ -165,7 +165,7 @@ pub enum Unusable {
         range: u64,
     },
     /// A 403, which some servers give to every `Range`.
-    #[error("get a range: the server answered `403`")]
+    #[error("status 403 to a range")]
     Forbidden,
 }
 
@@ -173,22 +173,22 @@ pub enum Unusable {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A 4xx but 429, or a 3xx that is no redirect.
-    #[error("get the file: the server answered `{0}`")]
+    #[error("status {0}{hint}", hint = hint(*.0))]
     Status(u16),
     /// A redirect without `Location`.
-    #[error("follow a `{0}` without `Location`")]
+    #[error("status {0} without `Location`")]
     NoLocation(u16),
     /// A status that answers no GET.
-    #[error("get the file: the server answered `{0}`, which is no answer to a GET")]
+    #[error("status {0}, which is no answer to a GET")]
     UnexpectedStatus(u16),
     /// A 206 although no `Range` was sent, with other bytes than those from 0 on.
-    #[error("get the whole file: the server sent a part that starts at `{start}`, unasked")]
+    #[error("a part that starts at byte `{start}`, which was not asked for")]
     UnaskedStart {
         /// Where the range starts.
         start: u64,
     },
     /// A 206 although no `Range` was sent, and which bytes it holds is not said.
-    #[error("get the whole file: the server sent a part of it, unasked")]
+    #[error("a part of the file, which was not asked for")]
     UnaskedRange(#[source] Unusable),
 }
 
@@ -197,6 +197,15 @@ impl Refusal {
     #[must_use]
     pub fn disposition(&self) -> Disposition {
         Disposition::Fail
+    }
+}
+
+/// What a person can do about a status.
+fn hint(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "; a credential may be missing, or a signed URL has expired",
+        404 | 410 => "; look at the url: the file is not there",
+        _ => "",
     }
 }
 

@@ -1,12 +1,9 @@
 //! Which version of a file some bytes are of, as an answer told it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::range::Answer;
 
 /// A validator that `If-Range` may carry (RFC 9110 section 13.1.5), verbatim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Validator {
     /// A strong `ETag`, quotes included.
     StrongEtag(String),

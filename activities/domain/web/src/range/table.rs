@@ -195,6 +195,15 @@ fn a_part_is_asked_on_where_it_ends() {
     assert_eq!(asked("20/? sun"), format!("bytes=20- {SUN}"));
 }
 
+#[test]
+fn a_refusal_says_what_to_do() {
+    let told = |status| Refusal::Status(status).to_string();
+    assert_eq!(told(403), "status 403; a credential may be missing, or a signed URL has expired");
+    assert_eq!(told(404), "status 404; look at the url: the file is not there");
+    assert_eq!(told(418), "status 418");
+    assert_eq!(Refusal::Status(404).disposition(), Disposition::Fail);
+}
+
 fn read_part(column: &str) -> Option<Part> {
     if column == "-" {
         return None;
