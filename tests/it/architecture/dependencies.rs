@@ -51,7 +51,7 @@ const LINUX_TARGET: &str = "--target=x86_64-unknown-linux-gnu";
 
 /// The packages of ours and all that they could reach.
 fn metadata() -> cargo_metadata::Result<Metadata> {
-    let options = ["--offline", LINUX].map(str::to_owned);
+    let options = ["--locked", LINUX].map(str::to_owned);
     MetadataCommand::new().manifest_path(tree::root().join("Cargo.toml")).other_options(options).exec()
 }
 
@@ -140,7 +140,7 @@ fn every_dependency_is_built_once() -> anyhow::Result<()> {
 
 /// What is built for Linux, tests included, with its versions. `cargo metadata` also names what is only possible.
 fn built() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
-    let options = ["tree", "--offline", "--workspace", "--prefix=none", "--format={p}", LINUX_TARGET];
+    let options = ["tree", "--locked", "--workspace", "--prefix=none", "--format={p}", LINUX_TARGET];
     let output = Command::new(env!("CARGO")).current_dir(tree::root()).args(options).output()?;
     anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
