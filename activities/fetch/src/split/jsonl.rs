@@ -26,7 +26,7 @@ pub(super) fn split(lines: &mut Lines<'_>, settings: &Split, documents: &mut Doc
         let number = lines.number();
         let outcome = match step {
             Step::End => return Ok(()),
-            Step::LineTooLong | Step::BlockTooLong => Err(Problem::LineTooLong { limit: settings.max_line_bytes }),
+            Step::TooLong => Err(Problem::LineTooLong { limit: settings.max_line_bytes }),
             Step::Line(range) => fields.find(&lines.held()[range]),
         };
         match outcome {

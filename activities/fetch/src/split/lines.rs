@@ -1,7 +1,8 @@
 //! The lines of a file, in memory that the longest permitted line bounds.
 //!
 //! A line ends at LF only, and one CR before it is not part of it; U+2028, U+0085 and the like are characters. The bytes
-//! from the last [`Lines::release`] on stay in place, so that a block of lines is one slice without being copied.
+//! from the last [`Lines::release`] on stay in place, so that a block of lines is one slice without being copied; how much
+//! is held is the caller's to bound.
 
 use std::ops::Range;
 
@@ -25,9 +26,7 @@ pub(super) enum Step {
     /// A line: where it is among [`Lines::held`], without its end.
     Line(Range<usize>),
     /// A line beyond the limit; what was held is gone.
-    LineTooLong,
-    /// A line that goes beyond the limit only together with the lines held before it; what was held is gone.
-    BlockTooLong,
+    TooLong,
     /// The end of the file.
     End,
 }
@@ -107,49 +106,39 @@ impl<'a> Lines<'a> {
         if self.skipping {
             self.skip_rest(n_docs)?;
         }
-        let mut block_too_long = false;
         // Relative to `held`, which moves when the buffer is filled.
         let mut searched = self.next - self.held;
         loop {
             let from = self.held + searched;
             if let Some(found) = memchr(b'\n', &self.buffer[from..self.end]) {
-                return Ok(self.line(from + found, from + found + 1, block_too_long));
+                return Ok(self.line(from + found, from + found + 1));
+            }
+            // Two more bytes than permitted cannot become a permitted line by its end, which may still be CR LF.
+            if self.end - self.next > self.limit + 1 {
+                self.number += 1;
+                self.skipping = true;
+                return Ok(Step::TooLong);
             }
             searched = self.end - self.held;
-            // Two more bytes than permitted cannot become a permitted line by its end, which may still be CR LF.
-            if searched > self.limit + 1 {
-                if self.next == self.held {
-                    self.number += 1;
-                    self.skipping = true;
-                    return Ok(Step::LineTooLong);
-                }
-                block_too_long = true;
-                self.release();
-                searched = self.end - self.held;
-            }
             if self.fill(n_docs)? == 0 {
                 let rest = self.end > self.next;
-                return Ok(if rest { self.line(self.end, self.end, block_too_long) } else { Step::End });
+                return Ok(if rest { self.line(self.end, self.end) } else { Step::End });
             }
         }
     }
 
     /// The line that ends before `end`, after which the next one starts.
-    fn line(&mut self, end: usize, next: usize, block_too_long: bool) -> Step {
+    fn line(&mut self, end: usize, next: usize) -> Step {
         let start = self.next;
         let has_cr = next > end && end > start && self.buffer[end - 1] == b'\r';
         let end = if has_cr { end - 1 } else { end };
         self.next = next;
         self.number += 1;
-        let step = if end - start > self.limit {
-            Step::LineTooLong
-        } else if block_too_long || end - self.held > self.limit {
-            Step::BlockTooLong
-        } else {
-            return Step::Line(start - self.held..end - self.held);
-        };
-        self.release();
-        step
+        if end - start > self.limit {
+            self.release();
+            return Step::TooLong;
+        }
+        Step::Line(start - self.held..end - self.held)
     }
 
     /// Skips the rest of a line that is too long.

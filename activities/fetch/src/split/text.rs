@@ -22,23 +22,28 @@ pub(super) fn split(lines: &mut Lines<'_>, settings: &Split, documents: &mut Doc
         let step = lines.next(documents.n_docs())?;
         let number = lines.number();
         let (first, problem) = match step {
+            Step::End => return block.write(lines, documents),
+            Step::TooLong => (number, Problem::LineTooLong { limit }),
             Step::Line(range) => match str::from_utf8(&lines.held()[range.clone()]) {
+                Err(error) => (number, Problem::NotUtf8 { column: error.valid_up_to() + 1 }),
                 Ok(line) if line.trim_start().is_empty() => {
                     mem::replace(&mut block, Block::None).write(lines, documents)?;
                     lines.release();
                     continue;
                 }
-                Ok(_) => {
-                    if !block.extend(number, range.end) {
-                        lines.release();
-                    }
+                Ok(_) if matches!(block, Block::Rejected) => {
+                    lines.release();
                     continue;
                 }
-                Err(error) => (number, Problem::NotUtf8 { column: error.valid_up_to() + 1 }),
+                Ok(_) => {
+                    let first = block.first_line().unwrap_or(number);
+                    block = Block::Open { first, end: range.end };
+                    if range.end as u64 <= limit {
+                        continue;
+                    }
+                    (first, Problem::BlockTooLong { limit })
+                }
             },
-            Step::LineTooLong => (number, Problem::LineTooLong { limit }),
-            Step::BlockTooLong => (block.first_line().unwrap_or(number), Problem::BlockTooLong { limit }),
-            Step::End => return block.write(lines, documents),
         };
         // A block is one document, however many of its lines are bad.
         if !matches!(block, Block::Rejected) {
@@ -60,16 +65,6 @@ enum Block {
 }
 
 impl Block {
-    /// Takes in a line that ends at `end`; false when the block is not kept.
-    fn extend(&mut self, number: u64, end: usize) -> bool {
-        *self = match *self {
-            Self::None => Self::Open { first: number, end },
-            Self::Open { first, .. } => Self::Open { first, end },
-            Self::Rejected => return false,
-        };
-        true
-    }
-
     fn first_line(&self) -> Option<u64> {
         if let Self::Open { first, .. } = self { Some(*first) } else { None }
     }

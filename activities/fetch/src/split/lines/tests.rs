@@ -18,8 +18,7 @@ fn lines_of(bytes: &[u8], limit: u64, most: usize, chunk: usize) -> Vec<(u64, Op
                 return all;
             }
             Step::Line(range) => Some(lines.held()[range].to_vec()),
-            Step::LineTooLong => None,
-            Step::BlockTooLong => panic!("nothing is held"),
+            Step::TooLong => None,
         };
         all.push((lines.number(), line));
     }
@@ -80,7 +79,7 @@ fn a_line_too_long_is_never_held() {
         steps.push(lines.next(0).unwrap());
         assert!(lines.buffer.capacity() <= 2 * CHUNK);
     }
-    assert!(matches!(&steps[..], [Step::Line(_), Step::LineTooLong, Step::Line(_), Step::End]), "{steps:?}");
+    assert!(matches!(&steps[..], [Step::Line(_), Step::TooLong, Step::Line(_), Step::End]), "{steps:?}");
     assert_eq!(lines.number(), 3);
 }
 
@@ -120,27 +119,6 @@ fn what_is_held_stays_one_slice() {
             lines.release();
         }
         assert_eq!(lines.next(0).unwrap(), Step::End);
-    }
-}
-
-#[test]
-fn a_block_is_limited_like_a_line() {
-    for chunk in [4, 8, CHUNK] {
-        let steps = |bytes: &[u8]| {
-            let mut source = bytes;
-            let content = Content::open(&mut source, "file").unwrap();
-            let mut lines = Lines::with_chunk(content, 8, &Unwatched, chunk).unwrap();
-            let mut steps = Vec::new();
-            while steps.last() != Some(&Step::End) {
-                steps.push(lines.next(0).unwrap());
-            }
-            steps
-        };
-        assert_eq!(steps(b"abc\nefgh\n"), [Step::Line(0..3), Step::Line(4..8), Step::End]);
-        assert_eq!(steps(b"abc\nefghi\nx"), [Step::Line(0..3), Step::BlockTooLong, Step::Line(0..1), Step::End]);
-        assert_eq!(steps(b"abc\nefghijkl\r\nx"), [Step::Line(0..3), Step::BlockTooLong, Step::Line(0..1), Step::End]);
-        assert_eq!(steps(b"abc\nefghijklm\nx"), [Step::Line(0..3), Step::LineTooLong, Step::Line(0..1), Step::End]);
-        assert_eq!(steps(b"abc\nefghijklmnopqrstuvw"), [Step::Line(0..3), Step::LineTooLong, Step::End]);
     }
 }
 

@@ -76,6 +76,7 @@ fn later_parts_are_what_they_would_be_alone() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "the test says what it leaves out")]
 fn frames_carry_a_checksum_and_stock_tools_read_them() {
     let file = corpus(3 * JOB_BYTES as usize);
     let done = split_bytes(&file, &settings(Format::Jsonl)).unwrap();
@@ -89,7 +90,7 @@ fn frames_carry_a_checksum_and_stock_tools_read_them() {
             let expected = done.raw_lines().join("\n") + "\n";
             assert!(output.stdout == expected.as_bytes());
         }
-        Err(error) => println!("not compared with the `zstd` tool, which cannot be started: {error}"),
+        Err(error) => eprintln!("not compared with the `zstd` tool, which cannot be started: {error}"),
     }
 }
 
@@ -121,10 +122,11 @@ fn a_part_that_exists_is_not_overwritten() {
 
 /// `/dev/full` fails every write as a full disk does.
 #[test]
+#[expect(clippy::print_stderr, reason = "the test says what it leaves out")]
 fn a_full_disk_is_told_as_such() {
     let path = PathBuf::from("/dev/full");
     let Ok(file) = File::options().write(true).open(&path) else {
-        println!("not tested: there is no /dev/full");
+        eprintln!("not tested: there is no /dev/full");
         return;
     };
     let dir = TempDir::new().unwrap();
