@@ -203,12 +203,17 @@ def source(size_mb: int) -> tuple[Path, str]:
         return path, hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_config(sources: list[tuple[str, str, str]], name: str = "corpus.toml") -> Path:
+def config_text(sources: list[tuple[str, str, str]]) -> str:
+    """A config of (id, url, sha256)."""
     lines = ['dataset = "bench"', 'version = "v1"']
     for source_id, url, sha256 in sources:
         lines += ["[[sources]]", f'id = "{source_id}"', f'url = "{url}"', f'sha256 = "{sha256}"', 'license_spdx = "CC0-1.0"']
+    return "\n".join(lines) + "\n"
+
+
+def write_config(sources: list[tuple[str, str, str]], name: str = "corpus.toml") -> Path:
     path = DATA / "scratch" / name
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text(config_text(sources), encoding="utf-8")
     return path
 
 
