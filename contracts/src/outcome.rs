@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How a process of ours ends; anything else, or a signal, is a crash, which the orchestrator retries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ExitCode {
     /// Done.
@@ -23,6 +23,14 @@ impl ExitCode {
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
+    }
+
+    /// The code of a run two of whose parts end with these codes: 65 before 75, since a human is needed anyway; a
+    /// failure before a cancel, since one source's failure cancels the others.
+    #[must_use]
+    pub fn worse(self, other: Self) -> Self {
+        let order = [Self::Usage, Self::Data, Self::Retry, Self::Cancelled];
+        order.into_iter().find(|code| [self, other].contains(code)).unwrap_or(Self::Success)
     }
 }
 
@@ -51,6 +59,20 @@ impl From<Disposition> for ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wrong_input_outweighs_all_but_usage() {
+        use ExitCode::{Cancelled, Data, Retry, Success};
+        for (one, other, both) in [
+            (Success, Success, Success),
+            (Success, Cancelled, Cancelled),
+            (Cancelled, Retry, Retry),
+            (Retry, Data, Data),
+            (Data, Cancelled, Data),
+        ] {
+            assert_eq!((one.worse(other), other.worse(one)), (both, both));
+        }
+    }
 
     #[test]
     fn codes_are_the_published_numbers() {

@@ -17,24 +17,24 @@ use serde::Serialize;
 
 /// A config that may be run.
 #[derive(Debug)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Complete and valid; its `licenses` hold the entries of the policy file, too.
-    pub config: Config,
+    pub(crate) config: Config,
     /// The folder that relative urls start from, absolute.
-    pub base: PathBuf,
+    pub(crate) base: PathBuf,
     /// What is allowed and probably not meant.
-    pub warnings: Vec<Finding>,
+    pub(crate) warnings: Vec<Finding>,
 }
 
 /// A problem or a warning, and the file it is in.
 ///
 /// Displayed as `` corpus.toml:7: `sources[0].sha256` is `zz`: expected 64 lowercase hex digits ``.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// As given, or as named by the config.
-    pub file: String,
+    pub(crate) file: String,
     /// What it is.
-    pub problem: Problem,
+    pub(crate) problem: Problem,
 }
 
 impl fmt::Display for Finding {
@@ -45,7 +45,7 @@ impl fmt::Display for Finding {
 
 /// Why a config cannot be run; `path` is as given.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
+pub(crate) enum LoadError {
     /// There is no such file.
     #[error("config `{}` does not exist", path.display())]
     Missing {
@@ -91,35 +91,35 @@ pub enum LoadError {
 impl LoadError {
     /// A config that is wrong now is wrong next time.
     #[must_use]
-    pub fn disposition(&self) -> Disposition {
+    pub(crate) fn disposition(&self) -> Disposition {
         Disposition::Fail
     }
 }
 
 /// What `config check` says about a config that may be run.
 #[derive(Debug, Serialize)]
-pub struct Check {
+pub(crate) struct Check {
     /// The file as given.
-    pub file: String,
+    pub(crate) file: String,
     /// The dataset.
-    pub dataset: Name,
+    pub(crate) dataset: Name,
     /// Its version.
-    pub version: Name,
+    pub(crate) version: Name,
     /// The config's digest.
-    pub digest: Digest,
+    pub(crate) digest: Digest,
     /// How many pinned files it lists.
-    pub sources: usize,
+    pub(crate) sources: usize,
     /// How many crawls it lists.
-    pub crawls: usize,
+    pub(crate) crawls: usize,
     /// What is allowed and probably not meant.
-    pub warnings: Vec<Finding>,
+    pub(crate) warnings: Vec<Finding>,
 }
 
 /// Loads a config that a person wrote.
 ///
 /// # Errors
 /// [`LoadError`], with every problem of a config that is not valid.
-pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+pub(crate) fn load(path: &Path) -> Result<Loaded, LoadError> {
     load_as(path, Syntax::Toml)
 }
 
@@ -127,7 +127,7 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 ///
 /// # Errors
 /// [`LoadError`], with every problem of a spec that is not valid.
-pub fn load_spec(path: &Path) -> Result<Loaded, LoadError> {
+pub(crate) fn load_spec(path: &Path) -> Result<Loaded, LoadError> {
     load_as(path, Syntax::Json)
 }
 
@@ -135,7 +135,7 @@ pub fn load_spec(path: &Path) -> Result<Loaded, LoadError> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn check(path: &Path) -> Result<Check, LoadError> {
+pub(crate) fn check(path: &Path) -> Result<Check, LoadError> {
     let Loaded { config, warnings, .. } = load(path)?;
     let digest = config.digest().map_err(|error| unreadable(path, error.into()))?;
     let (sources, crawls) = (config.sources.len(), config.crawls.len());
@@ -145,7 +145,7 @@ pub fn check(path: &Path) -> Result<Check, LoadError> {
 
 /// The JSON Schema that `config schema` prints.
 #[must_use]
-pub fn schema() -> &'static str {
+pub(crate) fn schema() -> &'static str {
     SCHEMA
 }
 

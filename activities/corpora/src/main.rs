@@ -1,2 +1,63 @@
-//! The `corpora` program.
-fn main() {}
+//! The `corpora` program: stages and tools for people.
+
+mod bars;
+mod check;
+mod cli;
+mod config;
+mod environment;
+mod fetch;
+mod ledger;
+mod logging;
+mod output;
+mod pin;
+
+use std::process;
+
+use clap::Parser as _;
+use corpora_contracts::outcome::ExitCode;
+
+use crate::cli::{Cli, Command, ConfigCommand, Stage};
+use crate::output::Output;
+
+fn main() -> process::ExitCode {
+    if fetch::listed_kill_points() {
+        return process::ExitCode::SUCCESS;
+    }
+    let exit = match Cli::try_parse() {
+        Ok(cli) => start(cli),
+        Err(error) => usage(&error),
+    };
+    process::ExitCode::from(exit.code())
+}
+
+/// Prints help, the version or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if printed.is_ok() && error.exit_code() == 0 { ExitCode::Success } else { ExitCode::Usage }
+}
+
+fn start(cli: Cli) -> ExitCode {
+    let bars = bars::Bars::for_terminal(&cli.verbosity);
+    logging::start(&cli.verbosity, bars.as_ref());
+    // Two workers serve every connection; splitting and hashing have threads of their own.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(dispatch(cli, bars)),
+        Err(error) => {
+            tracing::error!("start the runtime: {error}");
+            ExitCode::Retry
+        }
+    }
+}
+
+async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
+    let output = Output::new(cli.verbosity.output);
+    match cli.command {
+        Command::Fetch(arguments) => fetch::run(&arguments, output, bars).await,
+        Command::Run { stage: Stage::Fetch, arguments } => fetch::run(&arguments, output, bars).await,
+        Command::Pin(arguments) => pin::run(&arguments, output, bars).await,
+        Command::Ledger { command } => ledger::run(&command, output).await,
+        Command::Config { command: ConfigCommand::Check { config } } => check::run(&config, output),
+        Command::Config { command: ConfigCommand::Schema } => output.text(config::schema()),
+    }
+}

@@ -64,6 +64,12 @@ pub enum DownloadError {
         /// The whole object's size.
         total: u64,
     },
+    /// The server's ranges contradict each other, also after the part was dropped once.
+    #[error("read `{url}`: ranges that contradict each other; the server may be changing the object")]
+    Contradictory {
+        /// The request, without its secrets.
+        url: String,
+    },
     /// A redirect that is not followed.
     #[error(transparent)]
     Redirect(#[from] RedirectError),
@@ -80,7 +86,8 @@ impl DownloadError {
             Self::Http(error) => error.disposition(),
             Self::Refused { .. } if fault::pitfall(5) => Disposition::Retry,
             Self::Refused { .. } | Self::Redirect(_) => Disposition::Fail,
-            Self::Unavailable { .. } | Self::RetryLater { .. } | Self::Cut { .. } => Disposition::Retry,
+            Self::Unavailable { .. } | Self::RetryLater { .. } => Disposition::Retry,
+            Self::Cut { .. } | Self::Contradictory { .. } => Disposition::Retry,
             Self::File(error) => error.disposition(),
         }
     }
@@ -91,7 +98,7 @@ impl DownloadError {
         match self {
             Self::Http(error) => error.kind(),
             Self::Refused { reason: Refusal::Status(_), .. } => "http_status",
-            Self::Refused { .. } => "malformed_response",
+            Self::Refused { .. } | Self::Contradictory { .. } => "malformed_response",
             Self::Unavailable { .. } => "http_status",
             Self::RetryLater { .. } => "retry_after",
             Self::Cut { .. } => "cut",

@@ -47,6 +47,8 @@ enum Next {
     Again,
     /// Ask again at once, without a range.
     Plainly,
+    /// The part is dropped; ask again at once from 0.
+    Anew { url: String },
 }
 
 /// An answer and what it means.
@@ -75,14 +77,16 @@ impl<'a> Session<'a> {
     }
 
     /// One attempt: requests until the bytes are whole or one fails. It ends: each further request follows a dropped
-    /// part, a refused range (once) or bytes that arrived.
+    /// part (once), a refused range (once) or bytes that arrived.
     pub(crate) async fn attempt(&mut self) -> Result<(), DownloadError> {
-        let mut ranged = true;
+        let (mut ranged, mut dropped) = (true, false);
         loop {
             match self.exchange(ranged).await? {
                 Next::Complete => return Ok(()),
                 Next::Again => {}
                 Next::Plainly => ranged = false,
+                Next::Anew { url } if dropped => return Err(DownloadError::Contradictory { url }),
+                Next::Anew { .. } => dropped = true,
             }
         }
     }
@@ -107,7 +111,7 @@ impl<'a> Session<'a> {
                 tracing::info!("starting over: {reason} (`{shown}`)");
                 self.findings.changed = Some(reason.to_string());
                 self.part.discard()?;
-                Ok(Next::Again)
+                Ok(Next::Anew { url: shown })
             }
             Decision::WithoutRange { reason } => {
                 tracing::info!("asking again without a range: {reason} (`{shown}`)");

@@ -29,6 +29,7 @@ pub mod http;
 pub mod location;
 pub mod options;
 pub mod part;
+pub mod pin;
 pub mod plan;
 pub mod publish;
 pub mod schedule;

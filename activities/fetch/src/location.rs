@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use corpora_web::redact::redact;
 use url::Url;
 
 /// A place of a source's bytes.
@@ -15,10 +16,19 @@ pub enum Location {
 
 /// Why a location cannot be used; the config check refuses such urls first.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is neither an http(s) or file url nor a path", corpora_web::redact::redact(url))]
-pub struct InvalidLocation {
-    /// As configured.
-    pub url: String,
+pub enum InvalidLocation {
+    /// It names no place that can be read.
+    #[error("read `{}`, which is neither an http(s) or file url nor a path", redact(url))]
+    NotAPlace {
+        /// As configured.
+        url: String,
+    },
+    /// It holds a user or a password, which would end up in logs and ledgers.
+    #[error("read `{}`, which holds a user or password; use netrc or `bearer_env` instead", redact(url))]
+    Userinfo {
+        /// As configured.
+        url: String,
+    },
 }
 
 impl Location {
@@ -27,8 +37,11 @@ impl Location {
     /// # Errors
     /// When the url names no such place.
     pub fn of(url: &str, base: &Path) -> Result<Self, InvalidLocation> {
-        let invalid = || InvalidLocation { url: url.to_owned() };
+        let invalid = || InvalidLocation::NotAPlace { url: url.to_owned() };
         match Url::parse(url) {
+            Ok(parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
+                Err(InvalidLocation::Userinfo { url: url.to_owned() })
+            }
             Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Ok(Self::Http(parsed)),
             Ok(parsed) if parsed.scheme() == "file" => parsed.to_file_path().map(Self::File).map_err(|()| invalid()),
             Ok(_) => Err(invalid()),

@@ -201,22 +201,12 @@ fn commit_failure(error: &CommitError) -> EntryError {
     EntryError { kind: "commit".to_owned(), message, retry_after_s: None }
 }
 
-/// 65 if a source was quarantined or failed for good, else 130 if the run was stopped from outside before it was done,
-/// else 75 if a source failed; the commit's failure counts like a source's.
+/// The worst of the sources' and the commit's; see [`ExitCode::worse`].
 fn exit_code(endings: &[Ending], committed: Option<&Result<Ledger, CommitError>>) -> ExitCode {
     let failures = endings.iter().filter_map(|ending| ending.result.as_ref().err());
-    let mut dispositions: Vec<Disposition> = failures.map(SourceError::disposition).collect();
-    dispositions.extend(committed.and_then(|result| result.as_ref().err()).map(CommitError::disposition));
-    for (disposition, code) in [
-        (Disposition::Fail, ExitCode::Data),
-        (Disposition::Retry, ExitCode::Retry),
-        (Disposition::Cancelled, ExitCode::Cancelled),
-    ] {
-        if dispositions.contains(&disposition) {
-            return code;
-        }
-    }
-    ExitCode::Success
+    let commit = committed.and_then(|result| result.as_ref().err()).map(CommitError::disposition);
+    let dispositions = failures.map(SourceError::disposition).chain(commit);
+    dispositions.map(ExitCode::from).fold(ExitCode::Success, ExitCode::worse)
 }
 
 fn entry(source: &Source, ending: Ending, context: &Context) -> Entry {

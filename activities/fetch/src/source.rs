@@ -77,7 +77,7 @@ impl<'a> Visit<'a> {
         if let Some(nothing_to_do) = self.settled(&self.taken) {
             return Ok(nothing_to_do);
         }
-        let holding = self.from_anywhere().await?;
+        let holding = self.obtain().await?;
         self.clear_downloads()?;
         Ok((Status::Fetched, Some(holding)))
     }
@@ -92,11 +92,11 @@ impl<'a> Visit<'a> {
     }
 
     /// The url, then the mirrors in order.
-    async fn from_anywhere(&mut self) -> Result<Holding, SourceError> {
+    async fn obtain(&mut self) -> Result<Holding, SourceError> {
         let source = Arc::clone(&self.source);
         let mut failures = Vec::new();
         for place in std::iter::once(&source.url).chain(&source.mirrors) {
-            match self.from_place(place).await {
+            match self.obtain_from(place).await {
                 Ok(holding) => return Ok(holding),
                 Err(error) if !error.mirror_may_help() => return Err(error),
                 Err(error) => failures.push(error),
@@ -120,15 +120,15 @@ impl<'a> Visit<'a> {
         }
     }
 
-    async fn from_place(&mut self, place: &str) -> Result<Holding, SourceError> {
+    async fn obtain_from(&mut self, place: &str) -> Result<Holding, SourceError> {
         match Location::of(place, &self.shop.base)? {
-            Location::File(path) => self.from_file(path).await,
-            Location::Http(url) => self.from_http(place, url).await,
+            Location::File(path) => self.read_in_place(path).await,
+            Location::Http(url) => self.obtain_over_http(place, url).await,
         }
     }
 
     /// Reads a local file in place; it is never altered.
-    async fn from_file(&mut self, path: PathBuf) -> Result<Holding, SourceError> {
+    async fn read_in_place(&mut self, path: PathBuf) -> Result<Holding, SourceError> {
         let unreadable = |source| SourceError::Local { path: path.clone(), source };
         let file = fs::metadata(&path).map_err(unreadable)?;
         if !file.is_file() {
@@ -145,7 +145,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Downloads, verifies, and publishes or quarantines.
-    async fn from_http(&mut self, place: &str, url: Url) -> Result<Holding, SourceError> {
+    async fn obtain_over_http(&mut self, place: &str, url: Url) -> Result<Holding, SourceError> {
         let name = file_name::from_url(&url);
         let folder = self.shop.context.layout.downloads(&self.source.id);
         let complete = folder.join(&name);
@@ -168,7 +168,7 @@ impl<'a> Visit<'a> {
             downloaded = self.download(&target).await?;
         }
         if !self.is_pinned(&downloaded) {
-            return Err(self.quarantine(downloaded, &name)?);
+            return Err(self.quarantine(&downloaded, &name)?);
         }
         let bytes = downloaded.part.bytes();
         fault::point("download.before");
@@ -221,7 +221,7 @@ impl<'a> Visit<'a> {
     }
 
     /// Moves complete but wrong bytes aside, for a human.
-    fn quarantine(&self, downloaded: Downloaded, name: &str) -> Result<SourceError, SourceError> {
+    fn quarantine(&self, downloaded: &Downloaded, name: &str) -> Result<SourceError, SourceError> {
         let target = self.shop.context.layout.quarantine(&self.source.id).join(name);
         let findings = &downloaded.findings;
         let mut hint = findings.changed.as_ref().map_or_else(String::new, |why| {

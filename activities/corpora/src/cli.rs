@@ -1,0 +1,248 @@
+//! The command line, to the letter of `contracts/PROTOCOL.md`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use corpora_contracts::ids::Name;
+use corpora_fetch::{CommitMode, Options};
+
+/// A reviewed list of sources in, a licensed, verified, reproducible text corpus out.
+///
+/// Exit codes: 0 done, 2 usage, 65 the input is wrong and will be wrong next time, 75 a later attempt may succeed,
+/// 130 cancelled (what was done is kept).
+#[derive(Debug, Parser)]
+#[command(name = "corpora", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) verbosity: Verbosity,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What is said, and how.
+#[derive(Debug, Args)]
+pub(crate) struct Verbosity {
+    /// What stdout carries: text for people (default on a terminal) or one JSON object (default otherwise)
+    #[arg(long, global = true, value_enum)]
+    pub(crate) output: Option<Format>,
+    /// How stderr is written
+    #[arg(long, global = true, value_enum, default_value = "text")]
+    pub(crate) log_format: Format,
+    /// Say only what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fetch pinned files: verified raw parts and ledger rows
+    Fetch(FetchArguments),
+    /// Run one stage, as an orchestrator does
+    Run {
+        /// The stage
+        #[arg(long, value_enum)]
+        stage: Stage,
+        #[command(flatten)]
+        arguments: FetchArguments,
+    },
+    /// Download files and print size, sha256, format and a config block to review
+    Pin(PinArguments),
+    /// What was fetched, and under what terms
+    Ledger {
+        #[command(subcommand)]
+        command: LedgerCommand,
+    },
+    /// Check a config, or print its JSON Schema
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+/// The stages that `run` knows.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Stage {
+    Fetch,
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["config", "spec"])))]
+pub(crate) struct FetchArguments {
+    /// The corpus config (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The spec of a subprocess activity (JSON); DONE.json is written beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) spec: Option<PathBuf>,
+    /// Append progress events to this file (JSON Lines)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) progress: Option<PathBuf>,
+    /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Downloads at a time
+    #[arg(long, default_value_t = 8, value_parser = at_least_one::<usize>)]
+    pub(crate) concurrency: usize,
+    /// Attempts per location
+    #[arg(long, default_value_t = 4, value_parser = at_least_one::<u32>)]
+    pub(crate) attempts: u32,
+    /// Seconds to wait for each read, never for the whole download
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) timeout: Duration,
+    /// Seconds to wait after the first failed attempt; doubles with each further one
+    #[arg(long, default_value = "0.5", value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) base_delay: Duration,
+    /// Documents per raw part at most
+    #[arg(long, default_value_t = 100_000, value_parser = at_least_one::<u64>)]
+    pub(crate) part_docs: u64,
+    /// Fetch only this source; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) source: Vec<String>,
+    /// Go on with the other sources when one fails
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// Leave the ledger alone; an orchestrator commits as its last fetch step
+    #[arg(long, conflicts_with = "commit")]
+    pub(crate) no_commit: bool,
+    /// Only append the ledger rows that are due
+    #[arg(long)]
+    pub(crate) commit: bool,
+    /// Seconds to wait for a lock that another run holds
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) lock_timeout: Duration,
+}
+
+impl FetchArguments {
+    /// The options of the stage; `only` are the known names among `--source`.
+    pub(crate) fn options(&self, only: Vec<Name>) -> Options {
+        let commit = match (self.commit, self.no_commit) {
+            (true, _) => CommitMode::Only,
+            (false, true) => CommitMode::Never,
+            (false, false) => CommitMode::AtEnd,
+        };
+        Options {
+            concurrency: self.concurrency,
+            attempts: self.attempts,
+            timeout: self.timeout,
+            base_delay: self.base_delay,
+            part_docs: self.part_docs,
+            only,
+            keep_going: self.keep_going,
+            commit,
+            lock_timeout: self.lock_timeout,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PinArguments {
+    /// http(s) or file urls, or paths
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// Attempts per url
+    #[arg(long, default_value_t = 4, value_parser = at_least_one::<u32>)]
+    pub(crate) attempts: u32,
+    /// Seconds to wait for each read, never for the whole download
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) timeout: Duration,
+    /// The environment variable that holds a bearer token for these urls
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) bearer_env: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LedgerCommand {
+    /// The state of every source version of the config
+    Show(LedgerArguments),
+    /// Every row, oldest first
+    History(LedgerArguments),
+    /// Revoke a source: it is not fetched, and later stages leave it out
+    Revoke {
+        #[command(flatten)]
+        arguments: LedgerArguments,
+        /// Why; kept in the row's notes
+        #[arg(long, default_value = "")]
+        reason: String,
+        /// Take an earlier revocation back
+        #[arg(long)]
+        undo: bool,
+        /// Seconds to wait for the ledger's lock
+        #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+        lock_timeout: Duration,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LedgerArguments {
+    /// The corpus config (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Only this source; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) source: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Report every problem of a config at once
+    Check {
+        /// The corpus config (TOML)
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+    },
+    /// Print the JSON Schema of the config, for editors
+    Schema,
+}
+
+fn at_least_one<T: std::str::FromStr + PartialOrd + From<u8>>(value: &str) -> Result<T, String> {
+    let number: T = value.parse().map_err(|_| "expected a whole number".to_owned())?;
+    if number >= T::from(1) { Ok(number) } else { Err("expected at least 1".to_owned()) }
+}
+
+fn seconds(value: &str) -> Result<Duration, String> {
+    let seconds: f64 = value.parse().map_err(|_| "expected seconds, whole or with a fraction".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "expected seconds of at least 0".to_owned())
+}
+
+fn positive_seconds(value: &str) -> Result<Duration, String> {
+    seconds(value).ok().filter(|seconds| !seconds.is_zero()).ok_or_else(|| "expected seconds above 0".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn limits_below_their_bound_are_refused() {
+        let accepts = |arguments: &[&str]| {
+            let all = ["corpora", "fetch", "--config", "corpus.toml"].iter().chain(arguments);
+            Cli::try_parse_from(all).is_ok()
+        };
+        for flag in ["--concurrency", "--attempts", "--part-docs"] {
+            assert!(accepts(&[flag, "1"]) && !accepts(&[flag, "0"]) && !accepts(&[flag, "-1"]), "{flag}");
+        }
+        assert!(accepts(&["--timeout", "0.1"]) && !accepts(&["--timeout", "0"]) && !accepts(&["--timeout", "nan"]));
+        assert!(accepts(&["--base-delay", "0"]) && !accepts(&["--base-delay", "-0.5"]));
+        assert!(!accepts(&["--commit", "--no-commit"]), "they exclude each other");
+    }
+}
