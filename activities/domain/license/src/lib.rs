@@ -6,7 +6,7 @@
 //! | class | what belongs to it | train | eval |
 //! |---|---|---|---|
 //! | public domain | dedications and marks: CC0, PDDL, CC-PDM, the `-PD` notices | yes | yes |
-//! | permissive | OSI-approved or FSF-free licences without copyleft; the old licences of [`lists`] | yes | yes |
+//! | permissive | OSI-approved or FSF-free licences that are not share-alike; licences of their style in [`lists`] | yes | yes |
 //! | attribution | content and data licences that ask for credit: CC-BY, ODC-By, CDLA-Permissive, OGL, NLOD, DL-DE-BY | yes | yes |
 //! | share-alike | what is flagged as copyleft: GPL, CC-BY-SA, ODbL, GFDL; and CDLA-Sharing, LAL, LGPLLR | yes | yes |
 //! | non-commercial | CC-BY-NC, CC-BY-NC-SA, NCGL, PolyForm-Noncommercial | no | yes |
