@@ -153,6 +153,42 @@ impl Layout {
         self.receipts(id).join(format!("{version}.json"))
     }
 
+    /// The documents of one source after extract, with `_STAGE.json`; immutable per input, published by a rename.
+    #[must_use]
+    pub fn extracted(&self, dataset: &Name, version: &Name, id: &Name) -> PathBuf {
+        self.stage("extract", dataset, version).join(id.as_str())
+    }
+
+    /// What a stage keeps of a dataset version: `corpus/<stage>/<dataset>/<version>`.
+    #[must_use]
+    pub fn stage(&self, stage: &str, dataset: &Name, version: &Name) -> PathBuf {
+        self.root.join("corpus").join(stage).join(dataset.as_str()).join(version.as_str())
+    }
+
+    /// The versions of a dataset.
+    #[must_use]
+    pub fn datasets(&self, dataset: &Name) -> PathBuf {
+        self.root.join("corpus/datasets").join(dataset.as_str())
+    }
+
+    /// A verified dataset; replaced whole by verify-ledger.
+    #[must_use]
+    pub fn dataset(&self, dataset: &Name, version: &Name) -> PathBuf {
+        self.datasets(dataset).join(version.as_str())
+    }
+
+    /// What store made, complete and not yet verified; replaced by store, taken away by verify-ledger.
+    #[must_use]
+    pub fn staged(&self, dataset: &Name, version: &Name) -> PathBuf {
+        self.datasets(dataset).join(format!("{version}.staged"))
+    }
+
+    /// Held by the one run that makes or verifies a dataset version, or extracts for it.
+    #[must_use]
+    pub fn dataset_lock(&self, dataset: &Name, version: &Name) -> PathBuf {
+        self.root.join("corpus/locks/datasets").join(dataset.as_str()).join(format!("{version}.lock"))
+    }
+
     /// Held by the one run that works on a source.
     #[must_use]
     pub fn source_lock(&self, id: &Name) -> PathBuf {

@@ -4,12 +4,15 @@
 //! Schemas are in `schemas/`, golden examples in `examples/v1/`; a test holds all of them together.
 
 pub mod config;
+pub mod document;
 pub mod ids;
 pub mod layout;
 pub mod ledger;
+pub mod manifest;
 pub mod outcome;
 pub mod progress;
 pub mod raw;
 pub mod receipt;
+pub mod record;
 pub mod summary;
 pub mod time;

@@ -1,4 +1,4 @@
-//! What `fetch` prints as its last line of stdout.
+//! What the stages print as their last line of stdout.
 
 use serde::{Deserialize, Serialize};
 
@@ -81,4 +81,63 @@ pub struct EntryError {
     /// Seconds the server asked to wait, when that was too long to wait here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u64>,
+}
+
+/// What extract, store and verify-ledger print: what became of each thing that the stage works on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageSummary {
+    /// The stage's verb.
+    pub stage: String,
+    /// Whether every entry is done, cached or revoked.
+    pub ok: bool,
+    /// One entry per source in config order, or one for the dataset.
+    pub entries: Vec<StageEntry>,
+    /// `fixed` when `CORPORA_CLOCK` fixed the clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+}
+
+/// What became of one source or dataset in a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageEntry {
+    /// The source; of store and verify-ledger `<dataset>/<version>`.
+    pub id: String,
+    /// What became of it.
+    pub status: StageStatus,
+    /// What it wrote or found, relative to the artifacts root; empty when there is none.
+    pub path: String,
+    /// Documents kept.
+    pub n_docs: u64,
+    /// Documents left out, by reason.
+    pub dropped: std::collections::BTreeMap<String, u64>,
+    /// Why the entry is not done, cached or revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<EntryError>,
+    /// Every further problem, where a stage lists all it found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
+
+/// What became of one source or dataset in a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StageStatus {
+    /// Its outputs were published by this run.
+    Done,
+    /// They stood already, made of the same inputs with the same config.
+    Cached,
+    /// It failed.
+    Failed,
+    /// Another failure or a signal stopped it.
+    Cancelled,
+    /// The ledger revokes it, so it is left out.
+    Revoked,
+}
+
+impl StageStatus {
+    /// Whether the entry counts as success.
+    #[must_use]
+    pub fn is_ok(self) -> bool {
+        matches!(self, Self::Done | Self::Cached | Self::Revoked)
+    }
 }

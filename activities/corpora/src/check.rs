@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use corpora_contracts::outcome::ExitCode;
-use corpora_fetch::download::chain;
+use corpora_stage::chain;
 
 use crate::config::{self, Check, Finding, LoadError, Loaded};
 use crate::output::Output;

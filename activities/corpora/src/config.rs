@@ -262,3 +262,6 @@ fn malformed_at(file: &str, malformed: &Malformed) -> String {
 fn lines(findings: &[Finding]) -> String {
     findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ enum Failure {
 
 impl Failure {
     fn new(exit: ExitCode, error: &dyn std::error::Error) -> Self {
-        Self::Other { message: corpora_fetch::download::chain(error), exit }
+        Self::Other { message: corpora_stage::chain(error), exit }
     }
 
     fn report(&self) -> ExitCode {

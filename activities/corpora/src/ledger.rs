@@ -4,7 +4,8 @@ use corpora_contracts::config::Config;
 use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::outcome::ExitCode;
 use corpora_fetch::commit::{self, CommitError};
-use corpora_fetch::download::chain;
+use corpora_stage::chain;
+use corpora_stage::ledger::{self, ReadLedgerError};
 use serde::Serialize;
 
 use crate::check;
@@ -25,7 +26,9 @@ enum LedgerCommandError {
     #[error(transparent)]
     Config(#[from] LoadError),
     #[error(transparent)]
-    Ledger(#[from] CommitError),
+    Read(#[from] ReadLedgerError),
+    #[error(transparent)]
+    Commit(#[from] CommitError),
     #[error("revoke source `{0}`: the ledger has no row of it")]
     NeverFetched(String),
     #[error("read --source: no source `{0}` in the config")]
@@ -38,7 +41,8 @@ impl LedgerCommandError {
     fn exit(&self) -> ExitCode {
         match self {
             Self::Config(_) | Self::NeverFetched(_) => ExitCode::Data,
-            Self::Ledger(error) => error.disposition().into(),
+            Self::Read(error) => error.disposition().into(),
+            Self::Commit(error) => error.disposition().into(),
             Self::UnknownSource(_) | Self::NoSource => ExitCode::Usage,
         }
     }
@@ -114,7 +118,7 @@ fn open(arguments: &LedgerArguments) -> Result<(Config, Ledger), LedgerCommandEr
             return Err(LedgerCommandError::UnknownSource(id.clone()));
         }
     }
-    Ok((config, commit::read_ledger(&environment::layout(arguments.artifacts.as_ref()))?))
+    Ok((config, ledger::read(&environment::layout(arguments.artifacts.as_ref()))?))
 }
 
 fn is_wanted(row: &Row, arguments: &LedgerArguments) -> bool {

@@ -3,8 +3,8 @@
 use corpora_contracts::config::{Auth, Format};
 use corpora_contracts::outcome::ExitCode;
 use corpora_fetch::Options;
-use corpora_fetch::download::chain;
 use corpora_fetch::pin::{self, Pin};
+use corpora_stage::chain;
 use corpora_stage::{Clock, Context, Progress, signals};
 use serde::Serialize;
 

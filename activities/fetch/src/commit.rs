@@ -3,20 +3,20 @@
 //! Another process sees the ledger before or after the append; a crash in the append leaves a torn last line, which
 //! counts for nothing and which the next commit cuts off.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
 use corpora_contracts::config::Source;
 use corpora_contracts::layout::Layout;
-use corpora_contracts::ledger::{Ledger, LedgerError, Row, Tail};
+use corpora_contracts::ledger::{Ledger, Row, Tail};
 use corpora_contracts::outcome::Disposition;
 use corpora_stage::durable::{self, FileError};
 use corpora_stage::fault;
+use corpora_stage::holdings::{self, HoldingsError};
+use corpora_stage::ledger::{self, ReadLedgerError};
 use corpora_stage::lock::{Lock, LockError};
 use tokio_util::sync::CancellationToken;
-
-use crate::holdings::{self, HoldingsError};
 
 /// Why the ledger was not written.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +27,9 @@ pub enum CommitError {
     /// A file of ours failed.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The ledger is damaged.
-    #[error("read the ledger; restore the line, or the file from a backup")]
-    Ledger(#[from] LedgerError),
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] ReadLedgerError),
     /// A source's receipts cannot be told.
     #[error(transparent)]
     Holdings(#[from] HoldingsError),
@@ -42,24 +42,10 @@ impl CommitError {
         match self {
             Self::Lock(error) => error.disposition(),
             Self::File(error) => error.disposition(),
-            Self::Ledger(_) => Disposition::Fail,
+            Self::Ledger(error) => error.disposition(),
             Self::Holdings(error) => error.disposition(),
         }
     }
-}
-
-/// Reads the ledger as it stands; it needs no lock, since a torn last line counts for nothing.
-///
-/// # Errors
-/// [`CommitError::Ledger`] or [`CommitError::File`].
-pub fn read_ledger(layout: &Layout) -> Result<Ledger, CommitError> {
-    let path = layout.ledger();
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(durable::on("read", &path)(error).into()),
-    };
-    Ok(Ledger::parse(&bytes)?)
 }
 
 /// Appends the rows that are due for these sources, in this order: a first row for a source with a receipt, and one
@@ -70,7 +56,7 @@ pub fn read_ledger(layout: &Layout) -> Result<Ledger, CommitError> {
 /// # Errors
 /// [`CommitError`]; the ledger then holds what it held.
 pub async fn commit(sources: &[Source], layout: &Layout, lock_timeout: Duration) -> Result<Ledger, CommitError> {
-    let ledger = read_ledger(layout)?;
+    let ledger = ledger::read(layout)?;
     if ledger.tail == Tail::Whole && due(sources, layout, &ledger)?.is_empty() {
         return Ok(ledger);
     }
@@ -88,7 +74,7 @@ pub async fn append_rows(
     rows: impl FnOnce(&Ledger) -> Result<Vec<Row>, CommitError>,
 ) -> Result<Ledger, CommitError> {
     let _lock = Lock::acquire(&layout.ledger_lock(), lock_timeout, &CancellationToken::new()).await?;
-    let mut ledger = read_ledger(layout)?;
+    let mut ledger = ledger::read(layout)?;
     let rows = rows(&ledger)?;
     write_rows(layout, &ledger, &rows)?;
     ledger.rows.extend(rows);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use corpora_contracts::ids::Digest;
 use corpora_contracts::outcome::Disposition;
+use corpora_stage::chain;
 use corpora_stage::durable::FileError;
 use corpora_stage::fault;
 use corpora_web::range::Refusal;
@@ -226,19 +227,4 @@ impl Downloader<'_> {
             () = self.cancel.cancelled() => Err(HttpError::Cancelled.into()),
         }
     }
-}
-
-/// An error with all its causes on one line, for a log or a message.
-#[must_use]
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        let next = current.to_string();
-        if !text.ends_with(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = current.source();
-    }
-    text
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use corpora_contracts::ids::Digest;
 use corpora_contracts::outcome::Disposition;
+use corpora_stage::chain;
 use corpora_stage::durable::{FileError, is_disk_full};
+use corpora_stage::holdings::HoldingsError;
+use corpora_stage::ledger::ReadLedgerError;
 use corpora_stage::lock::LockError;
 
-use crate::commit::CommitError;
 use crate::credentials::CredentialError;
-use crate::download::{DownloadError, chain};
-use crate::holdings::HoldingsError;
+use crate::download::DownloadError;
 use crate::http::HttpError;
 use crate::location::InvalidLocation;
 use crate::split::SplitError;
@@ -86,7 +87,7 @@ pub enum SourceError {
 pub enum RunError {
     /// The ledger cannot be read, so what is cached cannot be told.
     #[error(transparent)]
-    Ledger(#[from] CommitError),
+    Ledger(#[from] ReadLedgerError),
     /// There is no HTTP client.
     #[error(transparent)]
     Client(#[from] HttpError),

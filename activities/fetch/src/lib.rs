@@ -24,7 +24,6 @@ pub mod credentials;
 pub mod download;
 pub mod error;
 pub mod exchange;
-pub mod holdings;
 pub mod http;
 pub mod location;
 pub mod options;
@@ -35,30 +34,19 @@ pub mod publish;
 pub mod schedule;
 pub mod source;
 pub mod split;
+pub mod tidy;
 
 use std::path::Path;
 
 use corpora_contracts::config::Config;
-use corpora_contracts::outcome::ExitCode;
 use corpora_contracts::summary::FetchSummary;
-use corpora_stage::Context;
+use corpora_stage::{Context, Outcome};
 
 pub use options::{CommitMode, Options};
-
-/// What a fetch came to.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The object to print.
-    pub summary: FetchSummary,
-    /// How the process should end.
-    pub exit: ExitCode,
-    /// What the run published or rests on, relative to the artifacts root.
-    pub outputs: Vec<String>,
-}
 
 /// Fetches the config's sources and commits their rows; `base` is the folder that relative urls resolve against.
 ///
 /// It never fails as a whole: what went wrong stands in the outcome's entries and was logged once.
-pub async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome {
+pub async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome<FetchSummary> {
     schedule::run(config, base, options, context).await
 }

@@ -4,8 +4,7 @@ use corpora_contracts::config::Source;
 use corpora_contracts::ledger::Ledger;
 use corpora_contracts::receipt::SplitSettings;
 use corpora_stage::fault;
-
-use crate::holdings::{self, Holding};
+use corpora_stage::holdings::{self, Holding};
 
 /// What is to be done about a source.
 #[derive(Debug, Clone, PartialEq, Eq)]

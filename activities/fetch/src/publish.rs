@@ -11,12 +11,12 @@ use corpora_contracts::ids::Digest;
 use corpora_contracts::layout::{Layout, RawVersion};
 use corpora_contracts::receipt::{Receipt, SplitSettings};
 use corpora_contracts::time::Timestamp;
+use corpora_stage::holdings::Holding;
 use corpora_stage::{durable, fault};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SourceError;
-use crate::holdings::Holding;
 use crate::split::{self, SplitJob, Watch};
 
 /// The least time between two progress events of one source.

@@ -11,15 +11,14 @@ use corpora_contracts::outcome::{Disposition, ExitCode};
 use corpora_contracts::progress::Kind;
 use corpora_contracts::receipt::Receipt;
 use corpora_contracts::summary::{Entry, EntryError, FetchSummary, Status};
-use corpora_stage::{Context, fault};
+use corpora_stage::holdings::{self, Holding};
+use corpora_stage::{Context, Outcome, chain, fault, ledger};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-use crate::Outcome;
 use crate::commit::{self, CommitError};
-use crate::download::{Tally, chain};
+use crate::download::Tally;
 use crate::error::{RunError, SourceError};
-use crate::holdings::{self, Holding};
 use crate::http::Client;
 use crate::options::{CommitMode, Options};
 use crate::source::{Shop, Visit};
@@ -33,7 +32,7 @@ struct Ending {
     result: Result<(Status, Option<Holding>), SourceError>,
 }
 
-pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome {
+pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome<FetchSummary> {
     let selected: Vec<Arc<Source>> = config
         .sources
         .iter()
@@ -60,7 +59,7 @@ fn open_shop(config: &Config, base: &Path, options: &Options, context: &Context)
     let stop = context.cancel.child_token();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Shop {
-        ledger: commit::read_ledger(&context.layout)?,
+        ledger: ledger::read(&context.layout)?,
         client: Client::new(options.timeout, stop.clone())?,
         context: context.clone(),
         options: options.clone(),
@@ -148,7 +147,12 @@ fn commits(options: &Options, endings: &[Ending]) -> bool {
 }
 
 /// `--commit`: rows for what is here; a source without a receipt is no error, and has no entry.
-async fn commit_only(config: &Config, selected: &[Arc<Source>], options: &Options, context: &Context) -> Outcome {
+async fn commit_only(
+    config: &Config,
+    selected: &[Arc<Source>],
+    options: &Options,
+    context: &Context,
+) -> Outcome<FetchSummary> {
     let committed = commit::commit(&config.sources, &context.layout, options.lock_timeout).await;
     let mut endings = Vec::new();
     let mut present = Vec::new();
@@ -173,7 +177,7 @@ fn conclude(
     endings: Vec<Ending>,
     committed: Option<Result<Ledger, CommitError>>,
     context: &Context,
-) -> Outcome {
+) -> Outcome<FetchSummary> {
     let exit = exit_code(&endings, committed.as_ref());
     let mut outputs = Vec::new();
     let mut entries = Vec::new();

@@ -12,6 +12,7 @@ use corpora_contracts::receipt::SplitSettings;
 use corpora_contracts::summary::Status;
 use corpora_stage::durable;
 use corpora_stage::fault;
+use corpora_stage::holdings::{self, Holding};
 use corpora_stage::lock::Lock;
 use corpora_stage::{Context, Progress};
 use corpora_web::file_name;
@@ -23,13 +24,13 @@ use url::Url;
 use crate::credentials;
 use crate::download::{Downloaded, Downloader, Tally, Target};
 use crate::error::SourceError;
-use crate::holdings::{self, Holding};
 use crate::http::Client;
 use crate::location::Location;
 use crate::options::Options;
 use crate::part;
 use crate::plan::{self, Action};
 use crate::publish::{self, Publication, REPORT_EVERY};
+use crate::tidy;
 
 /// What the sources of one run share.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ impl<'a> Visit<'a> {
         let lock = self.shop.context.layout.source_lock(&self.source.id);
         let _lock = Lock::acquire(&lock, self.shop.options.lock_timeout, &self.shop.stop).await?;
         // Another run may have fetched it while this one waited.
-        self.taken = holdings::tidy(&self.shop.context.layout, &self.source.id)?;
+        self.taken = tidy::tidy(&self.shop.context.layout, &self.source.id)?;
         if let Some(nothing_to_do) = self.settled(&self.taken) {
             return Ok(nothing_to_do);
         }
@@ -107,7 +108,7 @@ impl<'a> Visit<'a> {
             if failures.len() <= source.mirrors.len()
                 && let Some(error) = failures.last()
             {
-                tracing::warn!(source = %source.id, "trying the next mirror: {}", crate::download::chain(error));
+                tracing::warn!(source = %source.id, "trying the next mirror: {}", corpora_stage::chain(error));
             }
         }
         match failures.pop() {

@@ -9,10 +9,15 @@ pub mod clock;
 pub mod context;
 pub mod durable;
 pub mod fault;
+pub mod holdings;
+pub mod ledger;
 pub mod lock;
+pub mod outcome;
 pub mod progress;
+pub mod record;
 pub mod signals;
 
 pub use clock::Clock;
 pub use context::Context;
+pub use outcome::{Outcome, chain};
 pub use progress::Progress;

@@ -144,7 +144,9 @@ mod tests {
 
     #[test]
     fn zeros_are_skipped_up_to_the_first_other_byte() {
-        for (bytes, left) in [(&b""[..], &b""[..]), (b"\0\0\0\0\0\0", b""), (b"\0\0\0\0\0a\0", b"a\0"), (b"a\0", b"a\0")] {
+        for (bytes, left) in
+            [(&b""[..], &b""[..]), (b"\0\0\0\0\0\0", b""), (b"\0\0\0\0\0a\0", b"a\0"), (b"a\0", b"a\0")]
+        {
             let mut source = bytes;
             let mut input = Input::with_buffer(&mut source, 4);
             input.skip_zeros().unwrap();

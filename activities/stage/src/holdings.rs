@@ -8,7 +8,8 @@ use corpora_contracts::ids::{Digest, Name};
 use corpora_contracts::layout::{Layout, RawVersion};
 use corpora_contracts::outcome::Disposition;
 use corpora_contracts::receipt::Receipt;
-use corpora_stage::durable::{self, FileError};
+
+use crate::durable::{self, FileError};
 
 /// A raw directory and the receipt that vouches for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,39 +64,16 @@ pub fn read(layout: &Layout, id: &Name) -> Result<Vec<Holding>, HoldingsError> {
     Ok(holdings)
 }
 
-/// Removes what crashes left: temporaries, raw directories without a receipt and receipts without a whole directory.
-///
-/// Only under the source's lock. Another run's commit may read meanwhile: it counts a source only when receipt and
-/// directory both stand, so it sees the source before or after, never half.
-///
-/// # Errors
-/// [`HoldingsError`].
-pub fn tidy(layout: &Layout, id: &Name) -> Result<Vec<Holding>, HoldingsError> {
-    durable::clean_temporaries(&layout.receipts(id))?;
-    let whole = read(layout, id)?;
-    let stands = |version: &RawVersion| whole.iter().any(|holding| holding.version == *version);
-    for version in receipt_versions(layout, id)?.into_iter().filter(|version| !stands(version)) {
-        tracing::warn!(source = %id, raw = %version, "removing a receipt whose raw directory is missing or damaged");
-        durable::remove_tree(&layout.raw_dir(id, &version))?;
-        durable::remove_file(&layout.receipt(id, &version))?;
-    }
-    for name in durable::names_in(&layout.raw(id))? {
-        if !name.parse().is_ok_and(|version| stands(&version)) {
-            tracing::debug!(source = %id, raw = %name, "removing a raw directory without a receipt");
-            durable::remove_tree(&layout.raw(id).join(&name))?;
-        }
-    }
-    durable::remove_folder_if_empty(&layout.receipts(id));
-    durable::remove_folder_if_empty(&layout.raw(id));
-    Ok(whole)
-}
-
 /// The newest holding that satisfies `wanted`, among those of this digest.
 pub fn newest<'a>(holdings: &'a [Holding], sha256: &Digest, wanted: impl Fn(&Receipt) -> bool) -> Option<&'a Holding> {
     holdings.iter().rev().find(|holding| holding.receipt.sha256 == *sha256 && wanted(&holding.receipt))
 }
 
-fn receipt_versions(layout: &Layout, id: &Name) -> Result<Vec<RawVersion>, FileError> {
+/// The versions that have a receipt, whatever became of their directories.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn receipt_versions(layout: &Layout, id: &Name) -> Result<Vec<RawVersion>, FileError> {
     let names = durable::names_in(&layout.receipts(id))?;
     Ok(names.iter().filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect())
 }
