@@ -8,6 +8,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use corpora_contracts::outcome::Disposition;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::fault;
 
@@ -78,6 +80,33 @@ pub fn write_atomic(path: &Path, bytes: &[u8], points: Option<[&str; 2]>) -> Res
 pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     fs::rename(from, to).map_err(on("rename", to))?;
     sync_folder(parent(to))
+}
+
+/// Publishes a complete folder under `target`, in place of the folder that may stand there.
+///
+/// The file system exchanges the two names in one step where it can: another process sees the old folder or the new
+/// one. Where it cannot, `target` is missing for a moment; a crash then leaves it missing, and the caller's next run
+/// makes it again from what it was made of.
+///
+/// # Errors
+/// [`FileError`] for the operation that failed.
+pub fn replace_folder(new: &Path, target: &Path) -> Result<(), FileError> {
+    if !target.exists() {
+        return rename(new, target);
+    }
+    match renameat_with(CWD, new, CWD, target, RenameFlags::EXCHANGE) {
+        Ok(()) => sync_folder(parent(target))?,
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {
+            let old = temporary_beside(target);
+            remove_tree(&old)?;
+            rename(target, &old)?;
+            rename(new, target)?;
+            return remove_tree(&old);
+        }
+        Err(error) => return Err(on("exchange", target)(error.into())),
+    }
+    // What was published before now stands under the new folder's old name.
+    remove_tree(new)
 }
 
 /// Creates a folder and the missing ones above it, each synced into its parent.
@@ -151,7 +180,11 @@ pub fn names_in(folder: &Path) -> Result<Vec<String>, FileError> {
 /// [`FileError`] for the operation that failed.
 pub fn clean_temporaries(folder: &Path) -> Result<(), FileError> {
     let temporaries = names_in(folder)?.into_iter().filter(|name| name.starts_with('.') && name.ends_with(".tmp"));
-    temporaries.into_iter().try_for_each(|name| remove_file(&folder.join(name)))
+    for name in temporaries {
+        let path = folder.join(name);
+        if path.is_dir() { remove_tree(&path)? } else { remove_file(&path)? }
+    }
+    Ok(())
 }
 
 /// A temporary's path: unique among processes, since a lock on a network file system may not hold.
@@ -196,6 +229,20 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), content);
         }
         assert_eq!(names_in(path.parent().unwrap()).unwrap(), ["receipt.json"]);
+    }
+
+    #[test]
+    fn a_folder_is_replaced_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("v1");
+        for content in ["one", "two"] {
+            let staged = folder.path().join("v1.staged");
+            create_folder(&staged).unwrap();
+            fs::write(staged.join(content), content).unwrap();
+            replace_folder(&staged, &target).unwrap();
+            assert_eq!(names_in(&target).unwrap(), [content]);
+            assert_eq!(names_in(folder.path()).unwrap(), ["v1"]);
+        }
     }
 
     #[test]

@@ -1,0 +1,1 @@
+//! Pure text: normalisation and the language of a text.

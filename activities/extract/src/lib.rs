@@ -1,0 +1,1 @@
+//! The extract stage: raw documents in, normalised documents with their language out.

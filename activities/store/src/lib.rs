@@ -1,0 +1,1 @@
+//! The store stage: documents in, a staged dataset of shards, manifest and metadata out.
