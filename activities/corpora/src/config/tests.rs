@@ -103,19 +103,6 @@ fn missing_unreadable_empty_and_malformed_are_told_apart() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_file_without_permission_is_unreadable() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let folder = Folder::with("corpus.toml", &config("MIT", ""));
-    let path = folder.path("corpus.toml");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    // Root reads everything, so the outcome is only known for others.
-    if fs::read(&path).is_err() {
-        assert!(matches!(folder.load().unwrap_err(), LoadError::Unreadable { .. }));
-    }
-}
-
 #[test]
 fn a_byte_order_mark_is_no_part_of_the_config() {
     let marked = Folder::with("corpus.toml", &format!("\u{feff}{}", config("MIT", "")));
