@@ -1,39 +1,16 @@
 //! The fetch stage: steps that download, then the one step that writes the ledger.
-//!
-//! Sources share steps only when there are too many for a step each: a config does not say how large a file is, and a
-//! shared step is a shared retry. The sources of a step stand side by side in the config.
 
 use corpora_contracts::ids::Name;
 use corpora_contracts::layout::Layout;
 
+use crate::share;
 use crate::step::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
 
-/// The most steps of a level: an orchestrator keeps a level's steps pending at once and remembers each for good.
-pub const MOST_STEPS: usize = 500;
-
-/// The most sources of a step: what one child's argument list and one retry may hold.
-pub const MOST_SOURCES: usize = 100;
-
-/// Download levels, and the commit in a level of its own. The downloads need no order among themselves; only a config
-/// of more than [`MOST_STEPS`] · [`MOST_SOURCES`] sources has several levels of them.
+/// Download levels, and the commit in a level of its own.
 pub(crate) fn levels(sources: &[Name]) -> Vec<Vec<Step>> {
-    let per_level = even(sources, sources.len().div_ceil(MOST_STEPS * MOST_SOURCES));
-    let downloads = per_level.map(|level| {
-        let shares = even(level, level.len().min(MOST_STEPS));
-        shares.filter_map(|share| share.first().map(|first| download(first, share))).collect()
-    });
-    downloads.chain([vec![commit(sources)]]).collect()
-}
-
-/// `items` cut into `count` runs whose lengths differ by at most 1, the longer ones first.
-fn even(items: &[Name], count: usize) -> impl Iterator<Item = &[Name]> {
-    let (mut rest, mut left) = (items, count);
-    std::iter::from_fn(move || {
-        let length = rest.len().checked_div(left)? + usize::from(!rest.len().is_multiple_of(left));
-        let (run, behind) = rest.split_at_checked(length)?;
-        (rest, left) = (behind, left - 1);
-        Some(run)
-    })
+    let mut levels = share::levels(sources, download);
+    levels.push(vec![commit(sources)]);
+    levels
 }
 
 /// The step is named after its first source; no other step has it.
@@ -88,7 +65,7 @@ mod tests {
     fn sources_of(step: &Step) -> Vec<Name> {
         match &step.scope {
             Scope::Sources(sources) => sources.clone(),
-            Scope::Commit => Vec::new(),
+            Scope::Commit | Scope::Dataset => Vec::new(),
         }
     }
 

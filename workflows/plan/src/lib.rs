@@ -5,13 +5,17 @@
 //!
 //! A later stage is one more function beside `fetch.rs` that adds levels; a driver that walks levels needs no change.
 
+mod dataset;
+mod extract;
 mod fetch;
+mod share;
 mod step;
 
 use corpora_contracts::config::Config;
+use corpora_contracts::ids::Name;
 use serde::{Deserialize, Serialize};
 
-pub use crate::fetch::{MOST_SOURCES, MOST_STEPS};
+pub use crate::share::{MOST_SOURCES, MOST_STEPS};
 pub use crate::step::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
 
 /// What to run, level by level.
@@ -28,11 +32,19 @@ impl Plan {
     }
 }
 
+/// What the stages of a build write into: a dataset and its version.
+struct Dataset<'a> {
+    name: &'a Name,
+    version: &'a Name,
+}
+
 /// The plan of a build: the same config gives the same plan, whoever asks and whenever.
 #[must_use]
 pub fn steps(config: &Config) -> Plan {
     let sources: Vec<_> = config.sources.iter().map(|source| source.id.clone()).collect();
-    Plan { levels: fetch::levels(&sources) }
+    let dataset = Dataset { name: &config.dataset, version: &config.version };
+    let stages = [fetch::levels(&sources), extract::levels(&dataset, &sources), dataset::levels(&dataset, &sources)];
+    Plan { levels: stages.into_iter().flatten().collect() }
 }
 
 #[cfg(test)]
@@ -42,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_config_becomes_its_sources_in_order_and_the_commit() {
+    fn a_config_becomes_its_stages_in_order() {
         let mut text = "dataset = \"d\"\nversion = \"v1\"\n".to_owned();
         for id in ["zebra", "apple", "commit"] {
             let (url, sha256) = (format!("https://h.example/{id}.jsonl"), "0".repeat(64));
@@ -53,7 +65,16 @@ mod tests {
         let reading = validate(&parse_toml(&text).unwrap());
         let plan = steps(&reading.config.unwrap_or_else(|| panic!("{:?}", reading.problems)));
         let levels = plan.levels.iter().map(|level| level.iter().map(|step| step.id.as_str()).collect::<Vec<_>>());
-        assert_eq!(levels.collect::<Vec<_>>(), [vec!["fetch-zebra", "fetch-apple", "fetch-commit"], vec!["commit"]]);
-        assert_eq!(plan.steps().count(), 4);
+        let expected = [
+            vec!["fetch-zebra", "fetch-apple", "fetch-commit"],
+            vec!["commit"],
+            vec!["extract-zebra", "extract-apple", "extract-commit"],
+            vec!["store"],
+            vec!["verify-ledger"],
+        ];
+        assert_eq!(levels.collect::<Vec<_>>(), expected);
+        let words = |id: &str| plan.steps().find(|step| step.id == id).unwrap().arguments().join(" ");
+        assert_eq!(words("extract-apple"), "extract --source apple");
+        assert_eq!((words("store"), words("verify-ledger")), ("store".to_owned(), "verify-ledger".to_owned()));
     }
 }

@@ -12,17 +12,26 @@ use serde::{Deserialize, Serialize};
 pub enum Stage {
     /// Pinned files in, raw parts and a licensed ledger out.
     Fetch,
+    /// Raw documents in, normalised documents out.
+    Extract,
+    /// Documents in, a staged dataset out.
+    Store,
+    /// A staged dataset in, a published one out.
+    VerifyLedger,
 }
 
 impl Stage {
     /// Every stage in the order of a build.
-    pub const ALL: &'static [Self] = &[Self::Fetch];
+    pub const ALL: &'static [Self] = &[Self::Fetch, Self::Extract, Self::Store, Self::VerifyLedger];
 
     /// The stage's verb on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fetch => "fetch",
+            Self::Extract => "extract",
+            Self::Store => "store",
+            Self::VerifyLedger => "verify-ledger",
         }
     }
 }
@@ -41,6 +50,8 @@ pub enum Scope {
     Sources(Vec<Name>),
     /// The ledger rows of every source.
     Commit,
+    /// The dataset as a whole.
+    Dataset,
 }
 
 /// When a step runs.
@@ -82,8 +93,11 @@ impl Step {
         let mut arguments = vec![self.stage.to_string()];
         match &self.scope {
             Scope::Commit => arguments.push("--commit".to_owned()),
+            Scope::Dataset => {}
             Scope::Sources(sources) => {
-                arguments.push("--no-commit".to_owned());
+                if self.stage == Stage::Fetch {
+                    arguments.push("--no-commit".to_owned());
+                }
                 arguments.extend(sources.iter().flat_map(|id| ["--source".to_owned(), id.to_string()]));
                 if sources.len() > 1 {
                     arguments.push("--keep-going".to_owned());
