@@ -1,5 +1,6 @@
 //! The command line, to the letter of `contracts/PROTOCOL.md`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,13 +48,11 @@ pub(crate) enum Format {
 pub(crate) enum Command {
     /// Fetch pinned files: verified raw parts and ledger rows
     Fetch(FetchArguments),
-    /// Run one stage, as an orchestrator does
+    /// Run one stage, as an orchestrator does: `run --stage fetch …` is `fetch …`
     Run {
-        /// The stage
+        /// The stage; its own flags follow
         #[arg(long, value_enum)]
         stage: Stage,
-        #[command(flatten)]
-        arguments: FetchArguments,
     },
     /// Download files and print size, sha256, format and a config block to review
     Pin(PinArguments),
@@ -75,9 +74,10 @@ pub(crate) enum Stage {
     Fetch,
 }
 
+/// Where a stage's config and artifacts are, whichever stage it is.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["config", "spec"])))]
-pub(crate) struct FetchArguments {
+pub(crate) struct StageArguments {
     /// The corpus config (TOML)
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -90,6 +90,25 @@ pub(crate) struct FetchArguments {
     /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
     #[arg(long, value_name = "DIR")]
     pub(crate) artifacts: Option<PathBuf>,
+    /// Seconds to wait for a lock that another run holds
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) lock_timeout: Duration,
+}
+
+/// Which sources a stage works on.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArguments {
+    /// Only this source; may be repeated
+    #[arg(long, value_name = "ID")]
+    pub(crate) source: Vec<String>,
+    /// Go on with the other sources when one fails
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+}
+
+/// How fetch downloads and splits.
+#[derive(Debug, Args)]
+pub(crate) struct FetchTuning {
     /// Downloads at a time
     #[arg(long, default_value_t = 8, value_parser = at_least_one::<usize>)]
     pub(crate) concurrency: usize,
@@ -105,21 +124,22 @@ pub(crate) struct FetchArguments {
     /// Documents per raw part at most
     #[arg(long, default_value_t = 100_000, value_parser = at_least_one::<u64>)]
     pub(crate) part_docs: u64,
-    /// Fetch only this source; may be repeated
-    #[arg(long, value_name = "ID")]
-    pub(crate) source: Vec<String>,
-    /// Go on with the other sources when one fails
-    #[arg(long)]
-    pub(crate) keep_going: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchArguments {
+    #[command(flatten)]
+    pub(crate) stage: StageArguments,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) tuning: FetchTuning,
     /// Leave the ledger alone; an orchestrator commits as its last fetch step
     #[arg(long, conflicts_with = "commit")]
     pub(crate) no_commit: bool,
     /// Only append the ledger rows that are due
     #[arg(long)]
     pub(crate) commit: bool,
-    /// Seconds to wait for a lock that another run holds
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) lock_timeout: Duration,
 }
 
 impl FetchArguments {
@@ -130,17 +150,16 @@ impl FetchArguments {
             (false, true) => CommitMode::Never,
             (false, false) => CommitMode::AtEnd,
         };
-        Options {
-            concurrency: self.concurrency,
-            attempts: self.attempts,
-            timeout: self.timeout,
-            base_delay: self.base_delay,
-            part_docs: self.part_docs,
-            only,
-            keep_going: self.keep_going,
-            commit,
-            lock_timeout: self.lock_timeout,
-        }
+        let (keep_going, lock_timeout) = (self.sources.keep_going, self.stage.lock_timeout);
+        Options { only, keep_going, commit, lock_timeout, ..self.tuning.options() }
+    }
+}
+
+impl FetchTuning {
+    /// The options with everything else at its default.
+    pub(crate) fn options(&self) -> Options {
+        let Self { concurrency, attempts, timeout, base_delay, part_docs } = *self;
+        Options { concurrency, attempts, timeout, base_delay, part_docs, ..Options::default() }
     }
 }
 
@@ -207,6 +226,31 @@ pub(crate) enum ConfigCommand {
     Schema,
 }
 
+/// `run --stage S …` is `S …`: the arguments with the stage as their verb. Other arguments stay as they are, and so does
+/// a `run` whose stage is missing or unknown, which clap then refuses.
+pub(crate) fn with_stage_as_verb(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let verb = arguments.iter().skip(1).position(|word| !word.to_string_lossy().starts_with('-')).map(|at| at + 1);
+    let Some(verb) = verb.filter(|&verb| arguments[verb] == "run") else { return arguments };
+    let Some(flag) = arguments.iter().position(|word| word == "--stage" || stage_after_equals(word).is_some()) else {
+        return arguments;
+    };
+    let (stage, words) = match stage_after_equals(&arguments[flag]) {
+        Some(stage) => (Some(stage), 1),
+        None => (arguments.get(flag + 1).map(|stage| stage.to_string_lossy().into_owned()), 2),
+    };
+    let known = stage.filter(|stage| Stage::from_str(stage, false).is_ok());
+    if let Some(stage) = known.filter(|_| flag > verb) {
+        arguments.drain(flag..flag + words);
+        arguments[verb] = stage.into();
+    }
+    arguments
+}
+
+fn stage_after_equals(word: &OsString) -> Option<String> {
+    word.to_string_lossy().strip_prefix("--stage=").map(str::to_owned)
+}
+
 fn at_least_one<T: std::str::FromStr + PartialOrd + From<u8>>(value: &str) -> Result<T, String> {
     let number: T = value.parse().map_err(|_| "expected a whole number".to_owned())?;
     if number >= T::from(1) { Ok(number) } else { Err("expected at least 1".to_owned()) }
@@ -230,6 +274,24 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_stage_is_the_verb_that_run_names() {
+        let rewritten = |line: &str| {
+            let words = with_stage_as_verb(line.split(' ').map(OsString::from));
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        for (line, expected) in [
+            ("corpora run --stage fetch --config F -v", "corpora fetch --config F -v"),
+            ("corpora -q run --config F --stage=fetch", "corpora -q fetch --config F"),
+            ("corpora run --stage nothing", "corpora run --stage nothing"),
+            ("corpora run --stage", "corpora run --stage"),
+            ("corpora run --config F", "corpora run --config F"),
+            ("corpora pin run --stage fetch", "corpora pin run --stage fetch"),
+        ] {
+            assert_eq!(rewritten(line), expected);
+        }
     }
 
     #[test]

@@ -10,20 +10,21 @@ mod ledger;
 mod logging;
 mod output;
 mod pin;
+mod stage;
 
 use std::process;
 
 use clap::Parser as _;
 use corpora_contracts::outcome::ExitCode;
 
-use crate::cli::{Cli, Command, ConfigCommand, Stage};
+use crate::cli::{Cli, Command, ConfigCommand};
 use crate::output::Output;
 
 fn main() -> process::ExitCode {
     if fetch::listed_kill_points() {
         return process::ExitCode::SUCCESS;
     }
-    let exit = match Cli::try_parse() {
+    let exit = match Cli::try_parse_from(cli::with_stage_as_verb(std::env::args_os())) {
         Ok(cli) => start(cli),
         Err(error) => usage(&error),
     };
@@ -54,7 +55,8 @@ async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
     let output = Output::new(cli.verbosity.output);
     match cli.command {
         Command::Fetch(arguments) => fetch::run(&arguments, output, bars).await,
-        Command::Run { stage: Stage::Fetch, arguments } => fetch::run(&arguments, output, bars).await,
+        // Every known stage has become the verb before the arguments were parsed.
+        Command::Run { stage: _ } => ExitCode::Usage,
         Command::Pin(arguments) => pin::run(&arguments, output, bars).await,
         Command::Ledger { command } => ledger::run(&command, output).await,
         Command::Config { command: ConfigCommand::Check { config } } => check::run(&config, output),
