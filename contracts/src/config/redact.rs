@@ -51,9 +51,14 @@ fn is_secret(name: &str) -> bool {
 
 fn masked_pair(pair: &str) -> String {
     match pair.split_once('=') {
-        Some((name, value)) if is_secret(name) && !value.is_empty() => format!("{name}={MASK}"),
+        Some((name, value)) if is_secret(&decoded(name)) && !value.is_empty() => format!("{name}={MASK}"),
         _ => pair.to_owned(),
     }
+}
+
+/// A parameter's name as the server reads it.
+fn decoded(name: &str) -> String {
+    url::form_urlencoded::parse(name.as_bytes()).map(|(name, _)| name.into_owned()).collect()
 }
 
 fn without_userinfo(text: &str) -> String {

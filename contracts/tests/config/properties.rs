@@ -141,8 +141,6 @@ proptest! {
     ) {
         let secret = "Hunter2Secret";
         let url = format!("{scheme}://{user}:{before}{secret}{after}@host/x");
-        // Behind `/`, `?` or `#` the password is a path to every reader of URLs, unless what is before is no port.
-        prop_assume!(!after.contains(['/', '?', '#']) || !before.is_empty());
         for line in [format!("url = '{url}'"), format!("url = 'x'\nmirrors = ['{url}']"), format!("url = 'x'\nlicense_url = '{url}'")] {
             let text = format!("dataset = 'd'\nversion = 'v'\n[[sources]]\nid = 'a'\nsha256 = '{DIGEST}'\nlicense_spdx = 'MIT'\n{line}\n");
             let reading = read(&text);
