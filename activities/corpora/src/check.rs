@@ -42,7 +42,8 @@ pub(crate) fn report(error: &LoadError) -> ExitCode {
     error.disposition().into()
 }
 
-fn warn(warnings: &[Finding]) {
+/// Says what is doubtful.
+pub(crate) fn warn(warnings: &[Finding]) {
     for warning in warnings {
         tracing::warn!("{warning}");
     }

@@ -61,6 +61,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LedgerCommand,
     },
+    /// Free old raw versions, quarantine, downloads and finished activities, after asking
+    Gc(GcArguments),
     /// Check a config, or print its JSON Schema
     Config {
         #[command(subcommand)]
@@ -214,6 +216,22 @@ pub(crate) struct LedgerArguments {
     pub(crate) source: Vec<String>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct GcArguments {
+    /// The corpus config (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Free without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Seconds to wait for a lock that another run holds
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) lock_timeout: Duration,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Report every problem of a config at once
@@ -223,7 +241,11 @@ pub(crate) enum ConfigCommand {
         config: PathBuf,
     },
     /// Print the JSON Schema of the config, for editors
-    Schema,
+    Schema {
+        /// Accepted for symmetry with `check`; the schema is the same for every config
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
 }
 
 /// `run --stage S …` is `S …`: the arguments with the stage as their verb. Other arguments stay as they are, and so does

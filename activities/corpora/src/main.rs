@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod environment;
 mod fetch;
+mod gc;
 mod ledger;
 mod logging;
 mod output;
@@ -59,7 +60,8 @@ async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
         Command::Run { stage: _ } => ExitCode::Usage,
         Command::Pin(arguments) => pin::run(&arguments, output, bars).await,
         Command::Ledger { command } => ledger::run(&command, output).await,
+        Command::Gc(arguments) => gc::run(&arguments, output).await,
         Command::Config { command: ConfigCommand::Check { config } } => check::run(&config, output),
-        Command::Config { command: ConfigCommand::Schema } => output.text(config::schema()),
+        Command::Config { command: ConfigCommand::Schema { config: _ } } => output.text(config::schema()),
     }
 }

@@ -113,6 +113,7 @@ async fn run_activity(
     bars: Option<Bars>,
 ) -> Result<ExitCode, Failure> {
     let loaded = config::load_spec(spec)?;
+    check::warn(&loaded.warnings);
     let bytes = std::fs::read(spec).map_err(|error| Failure::new(ExitCode::Data, &error))?;
     work.prepare(&loaded.config)?;
     let context = context(arguments, bars.as_ref())?;

@@ -28,6 +28,7 @@ pub mod http;
 pub mod location;
 pub mod options;
 pub mod part;
+pub mod forecast;
 pub mod pin;
 pub mod plan;
 pub mod publish;

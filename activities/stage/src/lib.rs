@@ -13,8 +13,10 @@ pub mod holdings;
 pub mod ledger;
 pub mod lock;
 pub mod outcome;
+pub mod parts;
 pub mod progress;
 pub mod record;
+pub mod forecast;
 pub mod signals;
 
 pub use clock::Clock;

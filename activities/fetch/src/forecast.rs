@@ -1,0 +1,97 @@
+//! What a fetch would do, told without a request and without writing.
+
+use corpora_contracts::config::{Config, Source};
+use corpora_contracts::ids::Name;
+use corpora_contracts::layout::Layout;
+use corpora_contracts::ledger::{Ledger, Row};
+use corpora_contracts::outcome::Disposition;
+use corpora_contracts::receipt::SplitSettings;
+use corpora_stage::forecast::Forecast;
+use corpora_stage::holdings::{self, Holding, HoldingsError};
+use corpora_stage::ledger::{self, ReadLedgerError};
+
+use crate::plan::{self, Action};
+
+/// Why it cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum ForecastError {
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] ReadLedgerError),
+    /// A source's receipts cannot be told.
+    #[error(transparent)]
+    Holdings(#[from] HoldingsError),
+}
+
+impl ForecastError {
+    /// What the caller should do.
+    #[must_use]
+    pub fn disposition(&self) -> Disposition {
+        match self {
+            Self::Ledger(error) => error.disposition(),
+            Self::Holdings(error) => error.disposition(),
+        }
+    }
+}
+
+/// What fetch would do about each source, in config order.
+///
+/// # Errors
+/// [`ForecastError`].
+pub fn forecast(config: &Config, layout: &Layout, part_docs: u64) -> Result<Vec<(Name, Forecast)>, ForecastError> {
+    let ledger = ledger::read(layout)?;
+    let of = |source: &Source| {
+        let held = holdings::read(layout, &source.id)?;
+        let settings = SplitSettings { documents: source.split.clone(), part_docs };
+        Ok((source.id.clone(), of_source(source, &settings, &ledger, &held)))
+    };
+    config.sources.iter().map(of).collect()
+}
+
+fn of_source(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &[Holding]) -> Forecast {
+    match plan::decide(source, settings, ledger, held) {
+        Action::Revoked(_) => Forecast::Revoked,
+        Action::Finished(_) => Forecast::due("no ledger row yet; no request is needed"),
+        Action::Cached(holding) => match ledger.due(source, &holding.receipt) {
+            None => Forecast::Cached,
+            Some(row) => terms_changed(&row, ledger.last(&source.id, &source.sha256)),
+        },
+        Action::Fetch => Forecast::Due { because: reasons(source, settings, ledger, held) },
+    }
+}
+
+fn terms_changed(now: &Row, last: Option<&Row>) -> Forecast {
+    let Some(last) = last else { return Forecast::due("no ledger row yet; no request is needed") };
+    let differs = [
+        ("url", now.url != last.url),
+        ("license_spdx", now.license_spdx != last.license_spdx),
+        ("allowed_uses", now.allowed_uses != last.allowed_uses),
+        ("pii_policy", now.pii_policy != last.pii_policy),
+        ("n_docs", now.n_docs != last.n_docs),
+    ];
+    let names: Vec<&str> = differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
+    Forecast::due(format!("a ledger row with new {}; no request is needed", names.join(", ")))
+}
+
+/// Why the bytes are to be had.
+fn reasons(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &[Holding]) -> Vec<String> {
+    let Some(same_bytes) = holdings::newest(held, &source.sha256, |_| true) else {
+        let other = ledger.rows.iter().any(|row| row.source_id == source.id && row.sha256 != source.sha256);
+        let known = ledger.last(&source.id, &source.sha256).is_some();
+        return vec![match (known, other) {
+            (true, _) => "its raw directory is missing or damaged".to_owned(),
+            (false, true) => "sha256 changed".to_owned(),
+            (false, false) => "never fetched".to_owned(),
+        }];
+    };
+    let (was, is) = (&same_bytes.receipt.split, settings);
+    let differs = [
+        ("format", was.documents.format != is.documents.format),
+        ("text_field", was.documents.text_field != is.documents.text_field),
+        ("meta_fields", was.documents.meta_fields != is.documents.meta_fields),
+        ("on_bad_document", was.documents.on_bad_document != is.documents.on_bad_document),
+        ("max_line_bytes", was.documents.max_line_bytes != is.documents.max_line_bytes),
+        ("part_docs", was.part_docs != is.part_docs),
+    ];
+    differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| format!("{name} changed")).collect()
+}
