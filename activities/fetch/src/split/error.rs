@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use corpora_contracts::config::Format;
 use corpora_contracts::outcome::Disposition;
+use corpora_stage::durable::FileError;
 
 /// How a source is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +109,13 @@ impl SplitError {
             Self::Read(_) | Self::Write { .. } => Disposition::Retry,
             Self::Cancelled => Disposition::Cancelled,
         }
+    }
+}
+
+impl From<FileError> for SplitError {
+    /// The files of a split are its parts.
+    fn from(error: FileError) -> Self {
+        Self::Write { path: error.path, source: error.source }
     }
 }
 

@@ -23,6 +23,7 @@ use std::path::Path;
 use corpora_contracts::config::Format;
 use corpora_contracts::receipt::{Part, SplitSettings};
 use corpora_contracts::time::Timestamp;
+use corpora_stage::parts::workers;
 
 pub use error::{Packing, Problem, SplitError};
 
@@ -76,7 +77,7 @@ pub struct Outcome {
 ///
 /// See [`SplitError`]; [`SplitError::disposition`] says which of them a later attempt may not meet.
 pub fn split(mut input: impl Read, job: &SplitJob<'_>, watch: &dyn Watch) -> Result<Outcome, SplitError> {
-    split_with(&mut input, job, watch, parts::workers())
+    split_with(&mut input, job, watch, workers())
 }
 
 /// Splits with a given number of compression workers.
