@@ -112,7 +112,7 @@ pub static CORPUS: Keys = Keys {
     table: "the corpus config",
     keys: &[
         Key::required("dataset", Kind::Text(Rule::Name)),
-        Key::required("version", Kind::Text(Rule::Name)),
+        Key::required("version", Kind::Text(Rule::Version)),
         Key::with("keep_downloads", Kind::Flag, Literal::Flag(false)),
         Key::optional("base", Kind::Text(Rule::Base)),
         Key::with("sources", Kind::Tables(&SOURCE), Literal::NoTables),

@@ -9,6 +9,8 @@ use crate::ids::{Digest, Name};
 pub enum Rule {
     /// A [`Name`] that fits in a file name with what we add to it.
     Name,
+    /// A [`Name`] that is no other version's staged folder.
+    Version,
     /// Where bytes are: `http(s):`, `file:` or a path.
     Location,
     /// An absolute `http(s):` URL.
@@ -49,6 +51,9 @@ impl Rule {
     pub fn expected(self) -> &'static str {
         match self {
             Self::Name => "a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$`",
+            Self::Version => {
+                "a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$` and does not end with `.staged`"
+            }
             Self::Location => "an http(s): or file: URL, or a path relative to the config's folder",
             Self::WebUrl => "an absolute http(s): URL",
             Self::Digest => "64 lowercase hex digits",
@@ -76,6 +81,7 @@ impl Rule {
     pub(super) fn fault(self, text: &str) -> Option<String> {
         let kept = match self {
             Self::Name => text.len() <= MAX_NAME && text.parse::<Name>().is_ok(),
+            Self::Version => return Self::Name.fault(text).or_else(|| staged_fault(text)),
             Self::Location => return location_fault(text),
             Self::WebUrl => return web_fault(text),
             Self::Digest => text.parse::<Digest>().is_ok(),
@@ -127,6 +133,11 @@ fn scheme(location: &str) -> Option<&str> {
     let well_formed = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
     well_formed.then_some(scheme)
+}
+
+/// `v1.staged` is the folder that store makes of version `v1`.
+fn staged_fault(text: &str) -> Option<String> {
+    text.ends_with(".staged").then(|| Rule::Version.expected().to_owned())
 }
 
 fn location_fault(text: &str) -> Option<String> {

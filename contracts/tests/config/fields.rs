@@ -34,6 +34,7 @@ const NAMES_BAD: &[(&str, bool)] = &[
     ("'é'", true),
     ("\"a\\n\"", true),
 ];
+const VERSIONS_BAD: &[(&str, bool)] = &[("'v1.staged'", true), ("''", true), ("'V1'", true), ("'a/b'", true)];
 const LICENSES_GOOD: &[&str] = &["'MIT'", "'MIT OR Apache-2.0'", "'LicenseRef-x'"];
 const LICENSES_BAD: &[(&str, bool)] = &[("''", true), ("' '", false), ("\"MIT\\nMIT\"", false)];
 const USES_GOOD: &[&str] = &["['train']", "['eval']", "['eval', 'train']"];
@@ -60,7 +61,7 @@ const PATTERNS_BAD: &[(&str, bool)] =
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     case(Where::Top, "dataset", NAMES_GOOD, NAMES_BAD),
-    case(Where::Top, "version", NAMES_GOOD, NAMES_BAD),
+    case(Where::Top, "version", NAMES_GOOD, VERSIONS_BAD),
     case(Where::Top, "keep_downloads", &["true", "false"], &[]),
     case(Where::Top, "sources", &[], &[("[1]", true), ("['a']", true)]),
     case(Where::Top, "crawls", &["[]"], &[("[1]", true)]),

@@ -72,7 +72,7 @@ MIT = "train"
 
 const MANY_PROBLEMS: &str = r#"c.toml:1: `datset` is `small`: no such key in the corpus config; did you mean `dataset`?; the keys are `dataset`, `version`, `keep_downloads`, `sources`, `crawls`, `extract`, `store` and `licenses`
 c.toml:1: `dataset` is missing: expected a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$`
-c.toml:2: `version` is `3`: expected a string, a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$`
+c.toml:2: `version` is `3`: expected a string, a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$` and does not end with `.staged`
 c.toml:3: `keep_downloads` is `yes`: expected `true` or `false`
 c.toml:5: `sources[0].license_spdx` is missing: expected an SPDX expression
 c.toml:6: `sources[0].id` is `Tiny`: expected a name of at most 200 characters that matches `^[a-z0-9][a-z0-9._-]*$`
