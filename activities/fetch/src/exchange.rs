@@ -207,8 +207,9 @@ impl<'a> Session<'a> {
         let Answered { url, mut response, answer, .. } = answered;
         self.findings.content_type = answer.content_type;
         self.findings.sized = extent.end.is_some();
-        self.findings.claimed =
-            response.headers().get("x-content-sha256").and_then(|v| v.to_str().ok()).map(str::to_owned);
+        if fault::pitfall(4) {
+            self.findings.claimed = header_value(&response, HeaderName::from_static("x-content-sha256"));
+        }
         self.part.catch_up(self.downloader.cancel).await?;
         if self.downloader.cancel.is_cancelled() {
             return Err(HttpError::Cancelled.into());
@@ -271,10 +272,7 @@ fn is_other_object(kept: &range::Part, answer: &Answer) -> bool {
 }
 
 fn read_answer(response: &reqwest::Response) -> Answer {
-    let value = |name: HeaderName| {
-        let value = response.headers().get(name)?;
-        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-    };
+    let value = |name| header_value(response, name);
     Answer {
         status: response.status().as_u16(),
         content_range: value(header::CONTENT_RANGE),
@@ -286,4 +284,9 @@ fn read_answer(response: &reqwest::Response) -> Answer {
         retry_after: value(header::RETRY_AFTER),
         location: value(header::LOCATION),
     }
+}
+
+fn header_value(response: &reqwest::Response, name: HeaderName) -> Option<String> {
+    let value = response.headers().get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }

@@ -4,6 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use corpora_contracts::time::Timestamp;
 
+use crate::fault;
+
 /// The environment variable that fixes the clock, in Unix seconds.
 pub const CLOCK_VARIABLE: &str = "CORPORA_CLOCK";
 
@@ -39,6 +41,8 @@ impl Clock {
     #[must_use]
     pub fn now(self) -> Timestamp {
         match self {
+            // The pitfall: local time, here UTC+1, written as if it were UTC.
+            Self::Fixed(time) if fault::pitfall(11) => Timestamp::from_unix(time.as_unix() + 3600).unwrap_or(time),
             Self::Fixed(time) => time,
             // A machine whose clock is outside the years 0 to 9999 gets the epoch rather than a crash.
             Self::System => Timestamp::from_unix(real_unix_seconds()).unwrap_or(Timestamp::EPOCH),
