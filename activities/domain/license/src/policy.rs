@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use corpora_contracts::config::{LicenseClaim, LicensePolicy, PolicyEntry, Problem, Use};
+use corpora_contracts::ids::Digest;
 use spdx::expression::Operator;
 use spdx::{LicenseItem, LicenseReq};
 
@@ -53,6 +54,20 @@ impl Policy {
     /// [`LicenseError::NotSpdx`] when it is none.
     pub fn permits(&self, license_spdx: &str) -> Result<Vec<Use>, LicenseError> {
         Ok(self.evaluate(&parse(license_spdx)?).into_iter().collect())
+    }
+
+    /// The digest of all that this policy says: over the sorted lines `<term>\t<uses, joined by commas>\n` of every id of
+    /// the SPDX list and of every term that is named beyond it. A default that a release changes changes it, too.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let listed = spdx::identifiers::LICENSES.iter().filter_map(|license| spdx::license_id(license.name));
+        let mut says: BTreeMap<&str, Vec<Use>> = listed.map(|id| (id.name, Class::of(id).permits().to_vec())).collect();
+        says.extend(self.overrides.iter().map(|(term, uses)| (term.as_str(), uses.iter().copied().collect())));
+        let line = |(term, uses): (&str, Vec<Use>)| {
+            let uses: Vec<&str> = uses.into_iter().map(Use::as_str).collect();
+            format!("{term}\t{}\n", uses.join(","))
+        };
+        Digest::of(says.into_iter().map(line).collect::<String>().as_bytes())
     }
 
     /// The claims that this policy does not permit, each as a problem of the config that makes it.

@@ -185,6 +185,26 @@ fn keys_of_the_policy_are_single_terms() {
 }
 
 #[test]
+fn a_digest_changes_with_what_is_said_and_with_nothing_else() {
+    let policy = |entries: &[(&str, &[Use])]| {
+        let entries = entries.iter().map(|(term, uses)| ((*term).to_owned(), uses.to_vec()));
+        Policy::new(&entries.collect::<LicensePolicy>()).unwrap()
+    };
+    let default = Policy::default().digest();
+    assert_eq!(policy(&[]).digest(), default);
+    assert_eq!(policy(&[("MIT", BOTH)]).digest(), default, "it says what the default says");
+    assert_eq!(policy(&[("MIT", &[Use::Eval, Use::Train])]).digest(), default, "uses have one order");
+    let forbids = policy(&[("MIT", NONE)]).digest();
+    let names = policy(&[("LicenseRef-x", EVAL)]).digest();
+    assert!(forbids != default && names != default && forbids != names);
+    assert_eq!(
+        policy(&[("GPL-2.0", NONE)]).digest(),
+        policy(&[("GPL-2.0-only", NONE)]).digest(),
+        "one term, two names"
+    );
+}
+
+#[test]
 fn claims_beyond_the_policy_are_config_errors() {
     let judge = |license: &str, allowed_uses: &[Use]| {
         let key = "sources[0].license_spdx".to_owned();
