@@ -183,6 +183,13 @@ impl Layout {
         self.datasets(dataset).join(format!("{version}.staged"))
     }
 
+    /// Which folder verify-ledger is about to swap in: a copy of its `_VERIFIED.json`. It is there only while the swap
+    /// is; a later run tells by it the new folder from the one that was taken out. No version starts with a dot.
+    #[must_use]
+    pub fn swap(&self, dataset: &Name, version: &Name) -> PathBuf {
+        self.datasets(dataset).join(format!(".{version}.swap.json"))
+    }
+
     /// Held by the one run that makes or verifies a dataset version, or extracts for it.
     #[must_use]
     pub fn dataset_lock(&self, dataset: &Name, version: &Name) -> PathBuf {

@@ -105,8 +105,12 @@ pub fn replace_folder(new: &Path, target: &Path) -> Result<(), FileError> {
         }
         Err(error) => return Err(on("exchange", target)(error.into())),
     }
-    // What was published before now stands under the new folder's old name.
-    remove_tree(new)
+    // What was published before now stands under the new folder's old name. It is taken out of sight before it is
+    // removed, so that a crash on the way leaves no half of it under a name that means something.
+    let old = temporary_beside(target);
+    remove_tree(&old)?;
+    rename(new, &old)?;
+    remove_tree(&old)
 }
 
 /// Creates a folder and the missing ones above it, each synced into its parent.

@@ -23,6 +23,9 @@ pub const POINTS: [&str; 15] = [
     "quarantine.before",
 ];
 
+/// The kill points of verify-ledger, in the order in which a run that accepts a dataset reaches them.
+pub const VERIFY_POINTS: [&str; 4] = ["verified.before", "verified.after", "swap.before", "swap.after"];
+
 /// The kill points of a stage run as a subprocess activity.
 pub const ACTIVITY_POINTS: [&str; 2] = ["done.before", "done.after"];
 
@@ -32,7 +35,7 @@ pub fn point(name: &str) {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     static REACHED: AtomicU32 = AtomicU32::new(0);
-    debug_assert!(POINTS.contains(&name) || ACTIVITY_POINTS.contains(&name), "kill point {name} is not listed");
+    debug_assert!(is_listed(name), "kill point {name} is not listed");
     let Ok(wanted) = std::env::var("CORPORA_FAILPOINT") else { return };
     let (wanted, nth) = wanted.split_once(':').map_or((wanted.as_str(), 1), |(n, nth)| (n, nth.parse().unwrap_or(1)));
     if wanted == name && REACHED.fetch_add(1, Ordering::SeqCst) + 1 == nth {
@@ -73,6 +76,11 @@ pub fn pitfall(number: u8) -> bool {
 #[must_use]
 pub fn pitfall(_number: u8) -> bool {
     false
+}
+
+#[cfg(feature = "faults")]
+fn is_listed(name: &str) -> bool {
+    [&POINTS[..], &VERIFY_POINTS, &ACTIVITY_POINTS].iter().any(|points| points.contains(&name))
 }
 
 /// Dies as `kill -9` would: no destructor, no flush.

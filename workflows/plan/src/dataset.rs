@@ -42,6 +42,7 @@ fn verify_ledger(dataset: &Dataset<'_>, sources: &[Name]) -> Step {
         writes: vec![
             below(&layout.staged(name, version)),
             below(&layout.dataset(name, version)),
+            layout.relative(&layout.swap(name, version)),
             layout.relative(&layout.dataset_lock(name, version)),
         ],
         ..step("verify-ledger", Stage::VerifyLedger)
