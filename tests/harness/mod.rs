@@ -9,6 +9,7 @@ mod program;
 mod samples;
 mod skip;
 mod tree;
+mod waiting;
 mod workspace;
 
 pub use config::{ConfigToml, SourceToml};
@@ -18,4 +19,5 @@ pub use program::{Run, Running, Signal, program};
 pub use samples::{TINY, TINY_SHA256, documents, noise, pack_gzip, pack_zstd};
 pub use skip::skipped;
 pub use tree::Tree;
+pub use waiting::wait_until;
 pub use workspace::Workspace;

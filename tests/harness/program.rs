@@ -9,6 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::outcome::Outcome;
+use super::waiting::wait_until;
 
 /// The longest that any run of the suite may take; a hanging program is a failure, never a hanging suite.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -161,11 +162,7 @@ impl Running {
     /// # Panics
     /// When it does not within ten seconds.
     pub fn wait_until_stderr_says(&self, text: &str) {
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while !self.stderr().contains(text) {
-            assert!(Instant::now() < deadline, "stderr never said {text:?}:\n{}", self.stderr());
-            sleep(POLL);
-        }
+        wait_until(|| self.stderr().contains(text));
     }
 
     /// Whether it still runs.

@@ -24,6 +24,9 @@ pub struct FaultyServer {
     shared: Arc<Shared>,
 }
 
+/// The key of the rule for targets without one; no target is spelled so.
+const ANYTHING: &str = "*";
+
 type Rule = dyn Fn(&Request, usize) -> Answer + Send + Sync;
 
 struct Shared {
@@ -96,10 +99,20 @@ impl FaultyServer {
         self.shared.rules.lock().unwrap().insert(target.to_owned(), (Arc::new(rule), 0));
     }
 
+    /// Answers every request that has no rule of its own the same way, instead of with 404.
+    pub fn serve_the_rest(&self, answer: Answer) {
+        self.serve(ANYTHING, answer);
+    }
+
     /// Every request so far, in order of arrival.
     #[must_use]
     pub fn log(&self) -> Vec<Logged> {
         self.shared.log.lock().unwrap().clone()
+    }
+
+    /// Empties the log, so that it shows what comes from now on.
+    pub fn forget(&self) {
+        self.shared.log.lock().unwrap().clear();
     }
 
     /// The requests to one path, whatever their query.
@@ -173,8 +186,11 @@ impl Shared {
         let request = &logged.request;
         let (rule, nth) = {
             let mut rules = self.rules.lock().unwrap();
-            let key = if rules.contains_key(&request.target) { request.target.as_str() } else { request.path() };
-            let Some((rule, asked)) = rules.get_mut(key) else { return (logged, Answer::status(404)) };
+            let keys = [request.target.as_str(), request.path(), ANYTHING];
+            let key = keys.into_iter().find(|&key| rules.contains_key(key));
+            let Some((rule, asked)) = key.and_then(|key| rules.get_mut(key)) else {
+                return (logged, Answer::status(404));
+            };
             *asked += 1;
             (Arc::clone(rule), *asked - 1)
         };

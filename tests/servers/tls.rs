@@ -19,12 +19,12 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// A new authority; its certificate is written to [`Authority::file`].
+    /// A new authority of this name; its certificate is written to [`Authority::file`].
     #[must_use]
-    pub fn create() -> Self {
+    pub fn create(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(rcgen::DnType::CommonName, "test authority");
+        params.distinguished_name.push(rcgen::DnType::CommonName, name);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ca.pem"), issuer.pem()).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use corpora_contracts::config::{PiiPolicy, Use};
 use corpora_contracts::ids::Digest;
 use corpora_contracts::summary::Status;
-use corpora_tests::harness::{ConfigToml, Setup, SourceToml, TINY, TINY_SHA256, documents};
+use corpora_tests::harness::{ConfigToml, Setup, SourceToml, TINY, TINY_SHA256, documents, wait_until};
 use corpora_tests::servers::Answer;
 use serde_json::Value;
 
@@ -77,13 +77,18 @@ pub(crate) fn rows_follow_the_input_order(setup: &Setup) {
 pub(crate) fn failure_keeps_finished_rows(setup: &Setup) {
     let lab = setup.lab();
     lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+    let finished = lab.work.path("corpus/raw/tiny/20260101");
+    lab.server.handle("/gone.jsonl", move |_, _| {
+        wait_until(|| finished.exists());
+        Answer::status(404).head_after(Duration::from_millis(100))
+    });
     lab.work.configure([lab.tiny(), lab.source("gone", b"gone")]);
-    let run = lab.fetch().args(["--concurrency", "1"]).run().exits(65);
+    let run = lab.fetch().run().exits(65);
     assert_eq!(run.statuses(), [("tiny".to_owned(), Status::Fetched), ("gone".to_owned(), Status::Failed)]);
     assert_eq!(lab.work.ledger_ids(), ["tiny"]);
 
     let before = lab.work.tree();
-    let again = lab.fetch().args(["--concurrency", "1"]).run().exits(65);
+    let again = lab.fetch().run().exits(65);
     assert_eq!(again.statuses(), [("tiny".to_owned(), Status::Cached), ("gone".to_owned(), Status::Failed)]);
     assert_eq!(lab.server.requests("/tiny.jsonl").len(), 1, "a finished source is never fetched twice");
     assert_eq!(lab.work.tree(), before);
