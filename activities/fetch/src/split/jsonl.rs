@@ -11,7 +11,7 @@ use corpora_contracts::config::Split;
 use super::documents::Documents;
 use super::error::{Problem, SplitError};
 use super::json_string::{Put as _, compact, depth, escape, lone_surrogate, respell};
-use super::lines::{Lines, Step};
+use super::lines::{Lines, Step, utf8};
 
 /// The deepest nesting of a value kept in `meta`; with the two levels around it a raw line stays within the 128 that
 /// `serde_json` reads.
@@ -85,7 +85,7 @@ impl<'s> Fields<'s> {
 
     /// Looks for the fields in a line; none in a blank one.
     fn find<'l>(&self, line: &'l [u8]) -> Result<Option<Found<'l>>, Problem> {
-        let line = str::from_utf8(line).map_err(|error| Problem::NotUtf8 { column: error.valid_up_to() + 1 })?;
+        let line = utf8(line)?;
         if line.trim_start().is_empty() {
             return Ok(None);
         }

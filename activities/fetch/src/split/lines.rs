@@ -9,7 +9,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::Watch;
-use super::error::SplitError;
+use super::error::{Problem, SplitError};
 use super::unpack::Content;
 
 /// Bytes asked for at a time.
@@ -29,6 +29,11 @@ pub(super) enum Step {
     TooLong,
     /// The end of the file.
     End,
+}
+
+/// A line as text.
+pub(super) fn utf8(line: &[u8]) -> Result<&str, Problem> {
+    simdutf8::compat::from_utf8(line).map_err(|error| Problem::NotUtf8 { column: error.valid_up_to() + 1 })
 }
 
 /// Reads lines.

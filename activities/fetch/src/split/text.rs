@@ -12,7 +12,7 @@ use corpora_contracts::config::Split;
 use super::documents::Documents;
 use super::error::{Problem, SplitError};
 use super::json_string::{Put as _, escape};
-use super::lines::{Lines, Step};
+use super::lines::{Lines, Step, utf8};
 
 /// Splits plain text.
 pub(super) fn split(lines: &mut Lines<'_>, settings: &Split, documents: &mut Documents<'_>) -> Result<(), SplitError> {
@@ -24,8 +24,8 @@ pub(super) fn split(lines: &mut Lines<'_>, settings: &Split, documents: &mut Doc
         let (first, problem) = match step {
             Step::End => return block.write(lines, documents),
             Step::TooLong => (number, Problem::LineTooLong { limit }),
-            Step::Line(range) => match str::from_utf8(&lines.held()[range.clone()]) {
-                Err(error) => (number, Problem::NotUtf8 { column: error.valid_up_to() + 1 }),
+            Step::Line(range) => match utf8(&lines.held()[range.clone()]) {
+                Err(problem) => (number, problem),
                 Ok(line) if line.trim_start().is_empty() => {
                     mem::replace(&mut block, Block::None).write(lines, documents)?;
                     lines.release();

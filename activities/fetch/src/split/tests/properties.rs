@@ -75,27 +75,20 @@ fn oracle(line: &[u8]) -> Option<String> {
     Some(value.get("text")?.as_str()?.to_owned())
 }
 
-/// The lines that are not blank, by definition.
+/// The blocks of lines of a file, by definition.
 fn model_blocks(file: &str) -> Vec<(u64, String)> {
     let mut blocks: Vec<(u64, String)> = Vec::new();
     let mut open = false;
-    for (number, line) in (1..).zip(file.split('\n')) {
-        let line = if file.ends_with(line) && !file.ends_with('\n') && number == file.split('\n').count() as u64 {
-            line
+    for (number, raw) in (1..).zip(file.split_inclusive('\n')) {
+        let line = raw.strip_suffix('\n').map_or(raw, |line| line.strip_suffix('\r').unwrap_or(line));
+        if line.trim().is_empty() {
+            open = false;
+        } else if let Some((_, block)) = blocks.last_mut().filter(|_| open) {
+            block.push('\n');
+            block.push_str(line);
         } else {
-            line.strip_suffix('\r').unwrap_or(line)
-        };
-        match (line.trim().is_empty(), open) {
-            (true, _) => open = false,
-            (false, false) => {
-                blocks.push((number, line.to_owned()));
-                open = true;
-            }
-            (false, true) => {
-                let (_, block) = blocks.last_mut().unwrap();
-                block.push('\n');
-                block.push_str(line);
-            }
+            blocks.push((number, line.to_owned()));
+            open = true;
         }
     }
     blocks
