@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use corpora_contracts::ids::Digest;
 use corpora_contracts::summary::Status;
 use corpora_tests::harness::{Lab, TINY, TINY_SHA256, documents};
 use corpora_tests::servers::Answer;
@@ -38,6 +39,39 @@ fn a_raw_directory_without_a_receipt_is_not_trusted() {
     let run = lab.fetch().run().exits(0);
     assert_eq!((run.entry("tiny").status, run.entry("tiny").requests), (Status::Fetched, 1));
     assert_eq!(lab.work.tree(), before);
+    lab.assert_rerun_is_free();
+}
+
+#[test]
+fn a_receipt_vouches_for_every_part() {
+    let lab = Lab::new();
+    let bytes = documents("parts", 5);
+    lab.server.serve("/parts.jsonl", Answer::object(&bytes));
+    lab.work.configure(lab.source("parts", &bytes).with("text_field", "text"));
+    let _ = lab.fetch().args(["--part-docs", "2"]).run().exits(0);
+    let receipt = lab.work.receipt("parts", "20260101");
+    assert_eq!(
+        (receipt.source_id.as_str(), receipt.sha256, receipt.bytes),
+        ("parts", Digest::of(&bytes), bytes.len() as u64)
+    );
+    assert_eq!((receipt.n_docs, receipt.split.part_docs, receipt.split.documents.text_field.as_str()), (5, 2, "text"));
+    let tree = lab.work.tree();
+    let parts = tree.under("corpus/raw/parts/20260101/");
+    assert_eq!(parts.len(), receipt.parts.len());
+    for (path, part) in parts.into_iter().zip(&receipt.parts) {
+        assert!(path.ends_with(&part.name));
+        assert_eq!(tree.files[path], (part.bytes, part.sha256));
+    }
+}
+
+#[test]
+fn what_was_quarantined_stays_for_a_human_when_the_right_bytes_come() {
+    let lab = Lab::new();
+    lab.server.script("/tiny.jsonl", [Answer::object("swapped"), Answer::object(TINY)]);
+    let _ = lab.fetch_config(lab.tiny()).exits(65);
+    let _ = lab.fetch().run().exits(0);
+    assert_eq!(lab.work.read("corpus/quarantine/tiny/tiny.jsonl").as_deref(), Some(&b"swapped"[..]));
+    assert_eq!(lab.work.texts("tiny"), ["Tom has a red ball.", "Mia naps."]);
     lab.assert_rerun_is_free();
 }
 

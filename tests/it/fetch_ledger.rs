@@ -170,6 +170,22 @@ fn any_other_bad_line_is_a_persons_to_mend() {
 }
 
 #[test]
+fn a_ledger_that_another_run_holds_is_waited_for_and_then_left_for_later() {
+    let lab = Lab::new();
+    lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+    let lock = fs::File::open(lab.work.plant("corpus/locks/LEDGER.lock", "")).unwrap();
+    lock.lock().unwrap();
+    lab.work.configure(lab.tiny());
+    let run = lab.fetch().args(["--lock-timeout", "0.3"]).run().exits(75);
+    assert!(run.stderr.contains("LEDGER.lock"), "{}", run.stderr);
+    assert_eq!((lab.work.versions("tiny"), lab.work.ledger()), (vec!["20260101".to_owned()], String::new()));
+    lock.unlock().unwrap();
+    let _ = lab.fetch().run().exits(0);
+    assert_eq!((lab.work.ledger_ids(), lab.server.log().len()), (vec!["tiny".to_owned()], 1));
+    lab.assert_rerun_is_free();
+}
+
+#[test]
 fn other_peoples_rows_are_left_alone() {
     let lab = fetched();
     let foreign = lab.work.ledger().replace("\"tiny\"", "\"of-another-config\"");

@@ -129,11 +129,11 @@ fn an_encrypted_body_that_is_cut_goes_on() {
     let answers = [
         Answer::object(TINY).cut_after(20),
         Answer::object(TINY).reset_after(4),
-        Answer::object(TINY).stall_after(6, Duration::from_secs(2)),
+        Answer::object(TINY).stall_after(6, Duration::from_secs(3)),
         Answer::object(TINY),
     ];
     lab.server.script("/tiny.jsonl", answers);
-    let run = lab.fetch().args(["--timeout", "0.4"]).env("SSL_CERT_FILE", authority.file()).run().exits(0);
+    let run = lab.fetch().args(["--timeout", "1"]).env("SSL_CERT_FILE", authority.file()).run().exits(0);
     assert_eq!(lab.server.ranges("/tiny.jsonl"), ["", "bytes=20-", "bytes=24-", "bytes=30-"]);
     assert_eq!(run.entry("tiny").bytes, 54);
 }

@@ -105,16 +105,31 @@ fn a_mix_that_no_validator_prevents_is_found_by_the_pin() {
 #[test]
 fn a_206_of_something_else_is_dropped_and_the_download_starts_over() {
     let good = || Answer::object(TINY).etag("\"v1\"");
+    let packed = || good().header("Content-Encoding", "gzip");
     let cases = [
-        ("another start", good().ranges(Ranges::StartEarlier(1))),
-        ("another total", good().ranges(Ranges::ClaimTotal("55".to_owned()))),
-        ("another coding", good().header("Content-Encoding", "gzip")),
+        ("another start", good(), good().ranges(Ranges::StartEarlier(1))),
+        ("another total", good(), good().ranges(Ranges::ClaimTotal("55".to_owned()))),
+        ("a coding", good(), packed()),
+        ("no coding any more", packed(), good()),
     ];
-    for (name, strange) in cases {
-        let lab = interrupted(good());
+    for (name, first, strange) in cases {
+        let lab = interrupted(first);
         lab.server.script("/tiny.jsonl", [strange, good()]);
         assert_eq!(resume(&lab, "3"), ["bytes=20-", ""], "{name}");
     }
+}
+
+#[test]
+fn a_restart_takes_the_new_objects_validator_along() {
+    let old = Answer::object("an older file, of which only the beginning came\n").etag("\"v1\"");
+    let new = || Answer::object(TINY).etag("\"v2\"");
+    let lab = Lab::new();
+    lab.server.script("/tiny.jsonl", [old.cut_after(20), new().cut_after(30), new()]);
+    lab.work.configure(lab.tiny());
+    assert_eq!(resume(&lab, "3"), ["", "bytes=20-", "bytes=30-"]);
+    let if_ranges: Vec<Option<String>> =
+        lab.server.log().iter().map(|logged| logged.request.header("if-range").map(str::to_owned)).collect();
+    assert_eq!(if_ranges, [None, Some("\"v1\"".to_owned()), Some("\"v2\"".to_owned())]);
 }
 
 #[test]
@@ -152,6 +167,7 @@ fn a_403_without_a_range_is_final() {
     let run = lab.fetch().run().exits(65);
     assert_eq!(lab.server.ranges("/tiny.jsonl"), ["bytes=20-", ""]);
     assert!(run.error("tiny").message.contains("403"), "{:?}", run.error("tiny"));
+    assert_eq!(lab.work.read(PART).map(|part| part.len()), Some(20), "a signed url may expire: the part is kept");
 }
 
 #[test]

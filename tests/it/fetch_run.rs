@@ -49,7 +49,7 @@ fn only_the_named_sources_are_in_a_run() {
 fn a_failure_stops_those_in_flight_and_starts_nothing_new() {
     let lab = Lab::new();
     let slow = noise(1, 40_000);
-    lab.server.serve("/slow.jsonl", Answer::object(&slow).drip(1000, Duration::from_millis(25)));
+    lab.server.serve("/slow.jsonl", Answer::object(&slow).drip(1000, Duration::from_millis(100)));
     let gone = bad(&lab, "gone", Answer::status(404).head_after(Duration::from_millis(300)));
     lab.work.configure([lab.source("slow", &slow), gone, good(&lab, "next")]);
     let run = lab.fetch().args(["--concurrency", "2"]).run().exits(65);
@@ -84,7 +84,7 @@ fn a_failure_cuts_the_waits_of_the_others_short() {
     lab.work.configure([busy, bad(&lab, "gone", Answer::status(404).head_after(Duration::from_millis(200)))]);
     let run = lab.fetch().run().exits(65);
     assert_statuses(&run, &[("busy", Cancelled), ("gone", Failed)]);
-    assert!(run.took < Duration::from_secs(5), "{:?}", run.took);
+    assert!(run.took < Duration::from_secs(20), "{:?}", run.took);
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub(crate) fn backoff_doubles(setup: &Setup) {
     assert_eq!((run.entry("tiny").status, run.entry("tiny").requests), (Status::Fetched, 3));
     let gaps = gaps(&lab, "/tiny.jsonl");
     let (first, second) = (Duration::from_millis(300), Duration::from_millis(600));
-    assert!(gaps[0] >= first && gaps[0] < second && gaps[1] >= second && gaps[1] < second * 2, "{gaps:?}");
+    assert!(gaps[0] >= first && gaps[1] >= second, "{gaps:?}");
+    assert!(gaps[0] + gaps[1] < Duration::from_secs(5), "{gaps:?}");
     lab.assert_rerun_is_free();
 }
 
@@ -57,14 +58,14 @@ pub(crate) fn silence_times_out(setup: &Setup) {
     let lab = setup.lab();
     lab.server.serve("/tiny.jsonl", Answer::object(TINY).head_after(Duration::from_secs(1)));
     lab.work.configure(lab.tiny());
-    let run = lab.fetch().args(["--timeout", "0.1", "--attempts", "2"]).run().exits(75);
+    let run = lab.fetch().args(["--timeout", "0.2", "--attempts", "2"]).run().exits(75);
     assert_eq!((run.entry("tiny").status, run.entry("tiny").requests), (Status::Failed, 2));
-    assert!(run.took < Duration::from_secs(2), "{:?}", run.took);
+    assert!(run.took < Duration::from_secs(5), "{:?}", run.took);
 
     let slow = noise(9, 3000);
     lab.server.serve("/slow.jsonl", Answer::object(&slow).drip(60, Duration::from_millis(20)));
     lab.work.configure(lab.source("slow", &slow));
-    let run = lab.fetch().args(["--timeout", "0.5"]).run().exits(0);
+    let run = lab.fetch().args(["--timeout", "0.8"]).run().exits(0);
     assert_eq!(run.entry("slow").requests, 1);
     assert!(run.took > Duration::from_secs(1), "the download took longer than the timeout: {:?}", run.took);
     lab.assert_rerun_is_free();
