@@ -159,6 +159,12 @@ impl Layout {
         self.stage("extract", dataset, version).join(id.as_str())
     }
 
+    /// The documents of one source in the making. No id starts with a dot, so no source's folder has this name.
+    #[must_use]
+    pub fn extracted_tmp(&self, dataset: &Name, version: &Name, id: &Name) -> PathBuf {
+        self.stage("extract", dataset, version).join(format!(".{id}.tmp"))
+    }
+
     /// What a stage keeps of a dataset version: `corpus/<stage>/<dataset>/<version>`.
     #[must_use]
     pub fn stage(&self, stage: &str, dataset: &Name, version: &Name) -> PathBuf {
@@ -188,6 +194,12 @@ impl Layout {
     #[must_use]
     pub fn swap(&self, dataset: &Name, version: &Name) -> PathBuf {
         self.datasets(dataset).join(format!(".{version}.swap.json"))
+    }
+
+    /// A dataset in the making, which store publishes as [`Self::staged`]. No version starts with a dot.
+    #[must_use]
+    pub fn staged_tmp(&self, dataset: &Name, version: &Name) -> PathBuf {
+        self.datasets(dataset).join(format!(".{version}.staged.tmp"))
     }
 
     /// Held by the one run that makes or verifies a dataset version, or extracts for it.

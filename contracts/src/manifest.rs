@@ -64,6 +64,18 @@ pub struct Manifest {
     pub ledger: Vec<Row>,
 }
 
+impl Manifest {
+    /// The manifest as stored: compact JSON and a newline.
+    ///
+    /// # Errors
+    /// Never for a manifest built by these types; the serializer's error is passed on all the same.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        let mut line = serde_json::to_string(self)?;
+        line.push('\n');
+        Ok(line)
+    }
+}
+
 /// One shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

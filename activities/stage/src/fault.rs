@@ -23,6 +23,13 @@ pub const POINTS: [&str; 15] = [
     "quarantine.before",
 ];
 
+/// The kill points of extract, in the order in which a run that works on a source reaches them.
+pub const EXTRACT_POINTS: [&str; 4] = ["extract-part.after", "extract-record.after", "extract.before", "extract.after"];
+
+/// The kill points of store, in the order in which a run that makes a dataset reaches them.
+pub const STORE_POINTS: [&str; 5] =
+    ["store-shard.after", "staged.before", "staged.after", "store-record.before", "store-record.after"];
+
 /// The kill points of verify-ledger, in the order in which a run that accepts a dataset reaches them.
 pub const VERIFY_POINTS: [&str; 4] = ["verified.before", "verified.after", "swap.before", "swap.after"];
 
@@ -80,7 +87,7 @@ pub fn pitfall(_number: u8) -> bool {
 
 #[cfg(feature = "faults")]
 fn is_listed(name: &str) -> bool {
-    [&POINTS[..], &VERIFY_POINTS, &ACTIVITY_POINTS].iter().any(|points| points.contains(&name))
+    [&POINTS[..], &EXTRACT_POINTS, &STORE_POINTS, &VERIFY_POINTS, &ACTIVITY_POINTS].iter().any(|points| points.contains(&name))
 }
 
 /// Dies as `kill -9` would: no destructor, no flush.

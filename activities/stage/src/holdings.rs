@@ -78,8 +78,11 @@ pub fn receipt_versions(layout: &Layout, id: &Name) -> Result<Vec<RawVersion>, F
     Ok(names.iter().filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect())
 }
 
-/// The receipt; none when another run removed it since its folder was listed.
-fn read_receipt(layout: &Layout, id: &Name, version: &RawVersion) -> Result<Option<Receipt>, HoldingsError> {
+/// The receipt of one raw directory; none when there is none, or when another run removed it since its folder was listed.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_receipt(layout: &Layout, id: &Name, version: &RawVersion) -> Result<Option<Receipt>, HoldingsError> {
     let path = layout.receipt(id, version);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,

@@ -1,0 +1,10 @@
+//! The store stage over real files: documents as extract leaves them in, staged datasets out.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod free_reruns;
+mod manifest;
+mod readers;
+mod refusals;
+mod shards;
+mod world;
