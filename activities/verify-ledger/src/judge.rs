@@ -1,0 +1,95 @@
+//! The judgement over a dataset: pure, values in, every problem out.
+
+pub(crate) mod counts;
+pub(crate) mod shards;
+pub(crate) mod terms;
+
+use corpora_contracts::config::Config;
+use corpora_contracts::ids::{Digest, Name};
+use corpora_contracts::ledger::{Ledger, Row};
+use corpora_contracts::manifest::Manifest;
+use corpora_license::Policy;
+
+use crate::evidence::Evidence;
+use crate::folder::Folder;
+use crate::problem::{Problem, TermsProblem};
+use crate::scan::{NamedShard, Scan};
+use crate::tally::{Expected, ExpectedSource};
+
+/// What a dataset must be of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standard<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) config_sha256: Digest,
+    pub(crate) policy: &'a Policy,
+}
+
+/// Everything that is wrong with the terms of a dataset: whose it is, and what it rests on.
+pub(crate) fn of_terms(standard: Standard<'_>, ledger: &Ledger, folder: &Folder) -> Vec<Problem> {
+    let manifest = &folder.manifest;
+    let mut problems = terms::identity(standard, manifest);
+    problems.extend(terms::ledger_rows(ledger));
+    problems.extend(terms::sources(standard.config, ledger, manifest));
+    problems.extend(terms::manifest_rows(manifest));
+    problems.extend(terms::of_rows(standard, ledger, manifest));
+    problems.extend(terms::rows_file(manifest, &folder.rows, &terms::truth(standard.config, ledger, manifest)));
+    problems.into_iter().map(Problem::from).collect()
+}
+
+/// Everything that is wrong with a staged dataset.
+pub(crate) fn of_staged(
+    standard: Standard<'_>,
+    evidence: &Evidence,
+    folder: &Folder,
+    shards: &[NamedShard<'_>],
+    scans: &[Scan],
+    expected: &Expected,
+) -> Vec<Problem> {
+    let manifest = &folder.manifest;
+    let mut problems = match &evidence.ledger {
+        Ok(ledger) => of_terms(standard, ledger, folder),
+        Err(reason) => vec![TermsProblem::Ledger { reason: reason.clone() }.into()],
+    };
+    problems.extend(evidence.problems.iter().cloned());
+    problems.extend(shards::of_manifest(manifest));
+    problems.extend(shards::of_config(standard.config, shards));
+    problems.extend(folder.unexpected());
+    problems.extend(shards::of_scans(shards, scans, expected));
+    problems.extend(counts::of_sources(manifest, shards, scans, Some((standard.config, evidence))));
+    problems
+}
+
+/// Everything that is wrong with a dataset folder on its own.
+pub(crate) fn of_folder(
+    folder: &Folder,
+    shards: &[NamedShard<'_>],
+    scans: &[Scan],
+    expected: &Expected,
+) -> Vec<Problem> {
+    let manifest = &folder.manifest;
+    let mut problems: Vec<Problem> = terms::manifest_rows(manifest).into_iter().map(Problem::from).collect();
+    problems.extend(terms::expressions(manifest).into_iter().map(Problem::from));
+    problems.extend(terms::rows_file(manifest, &folder.rows, &[]).into_iter().map(Problem::from));
+    problems.extend(shards::of_manifest(manifest));
+    problems.extend(folder.unexpected());
+    problems.extend(shards::of_scans(shards, scans, expected));
+    problems.extend(counts::of_sources(manifest, shards, scans, None));
+    problems
+}
+
+/// What the rows of the shards must say: what the manifest's ledger rows do, as far as the ledger has them.
+pub(crate) fn expected(manifest: &Manifest, config: Option<&Config>, ledger: Option<&Ledger>) -> Expected {
+    let of_source = |id: &Name| {
+        let source = config.and_then(|config| config.sources.iter().find(|source| source.id == *id));
+        let row = terms::row_of(manifest, id).filter(|row| ledger.is_none_or(|ledger| ledger.rows.contains(row)));
+        let last = || ledger.zip(source).and_then(|(ledger, source)| ledger.last(id, &source.sha256));
+        let row: Option<&Row> = row.or_else(last).or_else(|| terms::row_of(manifest, id));
+        let has_lines = source.is_some_and(|source| source.split.format.has_lines());
+        ExpectedSource {
+            id: id.clone(),
+            license_spdx: row.map(|row| row.license_spdx.clone()).unwrap_or_default(),
+            url: row.filter(|_| has_lines).map(|row| row.url.clone()),
+        }
+    };
+    Expected::new(manifest.sources.iter().map(|source| of_source(&source.source_id)).collect())
+}

@@ -1,0 +1,216 @@
+//! One run over one dataset version: put in order what a crash left, judge what is staged, publish it or refuse it.
+
+use std::collections::BTreeMap;
+
+use corpora_contracts::config::{Config, MetadataKind};
+use corpora_contracts::ids::Digest;
+use corpora_contracts::layout::Layout;
+use corpora_contracts::manifest::{Manifest, Verified};
+use corpora_contracts::outcome::{Disposition, ExitCode};
+use corpora_contracts::progress::Kind;
+use corpora_contracts::summary::{EntryError, StageEntry, StageStatus, StageSummary};
+use corpora_license::Policy;
+use corpora_stage::durable::FileError;
+use corpora_stage::lock::Lock;
+use corpora_stage::{Context, Outcome, Progress, chain};
+use serde_json::json;
+use tokio::task::spawn_blocking;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::VerifyError;
+use crate::evidence::{Evidence, read_ledger};
+use crate::files::{self, Recorded};
+use crate::folder::{Folder, METADATA};
+use crate::judge::{self, Standard, shards, terms};
+use crate::problem::{FileProblem, Problem, TermsProblem};
+use crate::scan;
+use crate::swap::{self, Places};
+use crate::watch::Watch;
+use crate::{Options, STAGE};
+
+/// What became of a dataset that is right.
+#[derive(Debug)]
+struct Accepted {
+    status: StageStatus,
+    manifest: Manifest,
+}
+
+/// What the blocking part of a run needs.
+struct Job {
+    layout: Layout,
+    config: Config,
+    cancel: CancellationToken,
+    progress: Progress,
+}
+
+/// Runs the stage; see the crate's documentation.
+pub(crate) async fn run(config: &Config, options: &Options, context: &Context) -> Outcome<StageSummary> {
+    let accepted = judge_and_publish(config, options, context).await;
+    let layout = &context.layout;
+    let published = layout.relative(&layout.dataset(&config.dataset, &config.version));
+    let id = format!("{}/{}", config.dataset, config.version);
+    let exit = accepted.as_ref().err().map_or(ExitCode::Success, |error| error.disposition().into());
+    let outputs = if accepted.is_ok() { vec![published.clone()] } else { Vec::new() };
+    let entry = match accepted {
+        Ok(Accepted { status, manifest: Manifest { n_docs, dropped, .. } }) => {
+            StageEntry { id, status, path: published, n_docs, dropped, error: None, problems: Vec::new() }
+        }
+        Err(error) => failed(id, &error),
+    };
+    let (stage, ok, clock) = (STAGE.to_owned(), entry.status.is_ok(), context.clock.mark());
+    Outcome { summary: StageSummary { stage, ok, entries: vec![entry], clock }, exit, outputs }
+}
+
+/// The entry of a dataset that was not accepted, which is logged here and nowhere else.
+fn failed(id: String, error: &VerifyError) -> StageEntry {
+    let (message, is_cancel) = (chain(error), error.disposition() == Disposition::Cancelled);
+    if is_cancel {
+        tracing::warn!(dataset = %id, "stopped; what is published is untouched");
+    } else {
+        error.problems().iter().for_each(|problem| tracing::error!(dataset = %id, "{problem}"));
+        tracing::error!(dataset = %id, kind = error.kind(), "{message}");
+    }
+    let status = if is_cancel { StageStatus::Cancelled } else { StageStatus::Failed };
+    let problems = error.problems().iter().map(ToString::to_string).collect();
+    let error = Some(EntryError { kind: error.kind().to_owned(), message, retry_after_s: None });
+    StageEntry { id, status, path: String::new(), n_docs: 0, dropped: BTreeMap::new(), error, problems }
+}
+
+async fn judge_and_publish(config: &Config, options: &Options, context: &Context) -> Result<Accepted, VerifyError> {
+    let Context { layout, cancel, progress, .. } = context;
+    let lock = layout.dataset_lock(&config.dataset, &config.version);
+    let lock = Lock::acquire(&lock, options.lock_timeout, cancel).await?;
+    let job =
+        Job { layout: layout.clone(), config: config.clone(), cancel: cancel.clone(), progress: progress.clone() };
+    let task = spawn_blocking(move || job.work());
+    let worked = task.await.map_err(|error| VerifyError::Task { reason: error.to_string() })?;
+    drop(lock);
+    worked
+}
+
+impl Job {
+    fn work(&self) -> Result<Accepted, VerifyError> {
+        let places = Places::of(&self.layout, &self.config.dataset, &self.config.version);
+        let policy = Policy::new(&self.config.licenses)?;
+        let standard = Standard { config: &self.config, config_sha256: self.config.digest()?, policy: &policy };
+        swap::recover(&places)?;
+        if !places.staged.exists() {
+            return self.standing(&places, standard);
+        }
+        let folder = self.judged(&places, standard)?;
+        // The last look before the name is given: after it, a signal changes nothing.
+        if self.cancel.is_cancelled() {
+            return Err(VerifyError::Cancelled);
+        }
+        self.publish(&places, &folder, &policy)?;
+        Ok(Accepted { status: StageStatus::Done, manifest: folder.manifest })
+    }
+
+    /// The staged folder, when nothing is wrong with it.
+    fn judged(&self, places: &Places, standard: Standard<'_>) -> Result<Folder, VerifyError> {
+        let Self { layout, config, .. } = self;
+        let refused =
+            |problems| VerifyError::Refused { id: self.id(), staged: layout.relative(&places.staged), problems };
+        let folder = Folder::read(&places.staged)?.map_err(refused)?;
+        let named = shards::named(&folder.manifest);
+        let ledger = read_ledger(layout)?.ok();
+        let expected = judge::expected(&folder.manifest, Some(config), ledger.as_ref());
+        let watch = self.watch(named.iter().map(|named| named.shard.bytes).sum());
+        let scans = scan::scan(&places.staged, &named, &expected, &watch)?;
+        // Read when all else has been: what the ledger says as late as this still counts.
+        let evidence = Evidence::read(layout, config)?;
+        let mut problems = judge::of_staged(standard, &evidence, &folder, &named, &scans, &expected);
+        problems.extend(self.metadata(&folder));
+        if problems.is_empty() { Ok(folder) } else { Err(refused(problems)) }
+    }
+
+    /// What is published, when nothing is staged and it is still what the config and the ledger say.
+    fn standing(&self, places: &Places, standard: Standard<'_>) -> Result<Accepted, VerifyError> {
+        let (id, staged) = (self.id(), self.layout.relative(&places.staged));
+        if !places.published.exists() {
+            return Err(VerifyError::NothingStaged { id, staged });
+        }
+        let read = Folder::read(&places.published)?;
+        let problems = match &read {
+            Ok(folder) => self.differences(standard, folder)?,
+            Err(problems) => problems.clone(),
+        };
+        match read {
+            Ok(Folder { manifest, .. }) if problems.is_empty() => {
+                Ok(Accepted { status: StageStatus::Cached, manifest })
+            }
+            _ => Err(VerifyError::Stale { id, problems }),
+        }
+    }
+
+    /// How the published folder differs from what it was when it was accepted, and from what would be accepted now.
+    fn differences(&self, standard: Standard<'_>, folder: &Folder) -> Result<Vec<Problem>, VerifyError> {
+        let mut problems = match read_ledger(&self.layout)? {
+            Ok(ledger) => judge::of_terms(standard, &ledger, folder),
+            Err(reason) => vec![TermsProblem::Ledger { reason }.into()],
+        };
+        match folder.verified()? {
+            None => problems.push(FileProblem::Missing { path: crate::folder::VERIFIED.to_owned() }.into()),
+            Some(Err(problem)) => problems.push(problem.into()),
+            Some(Ok(verified)) => {
+                problems.extend(folder.contradictions(&verified));
+                let (found, expected) = (verified.policy_sha256, standard.policy.digest());
+                if found != expected {
+                    problems.push(TermsProblem::PolicyDigest { found, expected }.into());
+                }
+            }
+        }
+        for named in shards::named(&folder.manifest) {
+            let recorded = Recorded { name: &named.shard.name, bytes: named.shard.bytes, sha256: &named.shard.sha256 };
+            let problem = files::stands(&folder.path.join(recorded.name), recorded)?;
+            problems.extend(problem.map(Problem::from));
+        }
+        Ok(problems)
+    }
+
+    fn publish(&self, places: &Places, folder: &Folder, policy: &Policy) -> Result<(), FileError> {
+        if let Ok(Ok(old)) = Folder::read(&places.published) {
+            tell_differences(&self.id(), &old.manifest, &folder.manifest);
+        }
+        let verified = Verified {
+            manifest_sha256: folder.manifest_sha256,
+            rows_sha256: Digest::of(&folder.rows),
+            policy_sha256: policy.digest(),
+        };
+        swap::publish(places, &verified)?;
+        let path = self.layout.relative(&places.published);
+        self.progress.emit(Kind::Ckpt { stage: STAGE.to_owned(), source: self.id(), path });
+        Ok(())
+    }
+
+    /// The metadata table is outside every promise but this one: where the config wants it, it is there.
+    fn metadata(&self, folder: &Folder) -> Option<Problem> {
+        let is_wanted = self.config.store.metadata == MetadataKind::Sqlite;
+        let is_there = folder.names.iter().any(|name| name == METADATA);
+        (is_wanted && !is_there).then(|| FileProblem::Missing { path: METADATA.to_owned() }.into())
+    }
+
+    fn watch(&self, total: u64) -> Watch {
+        Watch::new(self.cancel.clone(), self.progress.clone(), self.id(), total)
+    }
+
+    fn id(&self) -> String {
+        format!("{}/{}", self.config.dataset, self.config.version)
+    }
+}
+
+/// A dataset that is replaced whole: what differs is said.
+fn tell_differences(id: &str, old: &Manifest, new: &Manifest) {
+    let told = |manifest: &Manifest| {
+        let sources: BTreeMap<_, _> =
+            manifest.sources.iter().map(|source| (source.source_id.to_string(), source.n_docs)).collect();
+        json!({
+            "n_docs": manifest.n_docs, "n_shards": manifest.n_shards, "dropped": manifest.dropped,
+            "exact_duplicates": manifest.exact_duplicates, "config_sha256": manifest.config_sha256, "sources": sources,
+        })
+    };
+    match terms::differences(&told(old), &told(new)) {
+        Some(differences) => tracing::warn!(dataset = %id, "replacing the published dataset: {differences}"),
+        None => tracing::info!(dataset = %id, "replacing the published dataset by one of the same counts and config"),
+    }
+}
