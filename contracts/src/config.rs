@@ -28,6 +28,7 @@ mod words;
 
 use serde::Serialize;
 
+pub use self::canonical::digest_of;
 pub use self::crawl::{Crawl, Engine, Redirects};
 pub use self::document::{Document, Entry, Malformed, Node, Syntax, Table, Value, decode};
 pub use self::json::parse_json;

@@ -141,3 +141,35 @@ impl StageStatus {
         matches!(self, Self::Done | Self::Cached | Self::Revoked)
     }
 }
+
+/// What `corpora build` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BuildSummary {
+    /// Always `build`.
+    pub stage: String,
+    /// Whether every stage that was asked for is done.
+    pub ok: bool,
+    /// The dataset.
+    pub dataset: Name,
+    /// Its version.
+    pub version: Name,
+    /// The verified dataset relative to the artifacts root; empty when this build did not get that far.
+    pub dataset_dir: String,
+    /// Its documents.
+    pub n_docs: u64,
+    /// The result of each stage that ran, in order.
+    pub stages: Vec<StageResult>,
+    /// `fixed` when `CORPORA_CLOCK` fixed the clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+}
+
+/// The result of one stage of a build, as that stage prints it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StageResult {
+    /// Of fetch.
+    Fetch(FetchSummary),
+    /// Of extract, store and verify-ledger.
+    Documents(StageSummary),
+}

@@ -46,8 +46,24 @@ pub(crate) enum Format {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Build the dataset: fetch, extract, store, verify-ledger; a second build does nothing and says so
+    Build(BuildArguments),
     /// Fetch pinned files: verified raw parts and ledger rows
     Fetch(FetchArguments),
+    /// Make normalised documents of raw parts
+    Extract(ExtractArguments),
+    /// Make a staged dataset of documents: shards, manifest, metadata
+    Store(StoreArguments),
+    /// Judge the staged dataset and publish it, or list every problem
+    VerifyLedger(VerifyLedgerArguments),
+    /// What is done and what is due, per source and stage
+    Status(StatusArguments),
+    /// Check a dataset folder against itself, every byte of it
+    Verify {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Run one stage, as an orchestrator does: `run --stage fetch …` is `fetch …`
     Run {
         /// The stage; its own flags follow
@@ -71,9 +87,23 @@ pub(crate) enum Command {
 }
 
 /// The stages that `run` knows.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
     Fetch,
+    Extract,
+    Store,
+    VerifyLedger,
+}
+
+impl From<Stage> for corpora_plan::Stage {
+    fn from(stage: Stage) -> Self {
+        match stage {
+            Stage::Fetch => Self::Fetch,
+            Stage::Extract => Self::Extract,
+            Stage::Store => Self::Store,
+            Stage::VerifyLedger => Self::VerifyLedger,
+        }
+    }
 }
 
 /// Where a stage's config and artifacts are, whichever stage it is.
@@ -144,6 +174,84 @@ pub(crate) struct FetchArguments {
     pub(crate) commit: bool,
 }
 
+/// How many cores a stage uses.
+#[derive(Debug, Args)]
+pub(crate) struct JobsArgument {
+    /// Cores to use [default: all]; any number gives the same bytes
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    pub(crate) jobs: Option<usize>,
+}
+
+impl JobsArgument {
+    /// The cores to use.
+    pub(crate) fn count(&self) -> usize {
+        self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExtractArguments {
+    #[command(flatten)]
+    pub(crate) stage: StageArguments,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    #[command(flatten)]
+    pub(crate) stage: StageArguments,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyLedgerArguments {
+    #[command(flatten)]
+    pub(crate) stage: StageArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArguments {
+    /// The corpus config (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Stop after this stage
+    #[arg(long, value_enum, value_name = "STAGE")]
+    pub(crate) until: Option<Stage>,
+    /// Say what is cached and what would be done, and why; nothing is requested or written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Go on with the other sources when one fails; the dataset itself is made only of all of them
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
+    #[command(flatten)]
+    pub(crate) tuning: FetchTuning,
+    /// Seconds to wait for a lock that another run holds
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) lock_timeout: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// The corpus config (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// The artifacts directory [default: $CORPORA_ARTIFACTS, then ./artifacts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) artifacts: Option<PathBuf>,
+    /// Documents per raw part that the next fetch would be asked for
+    #[arg(long, default_value_t = 100_000, value_parser = at_least_one::<u64>)]
+    pub(crate) part_docs: u64,
+}
+
 impl FetchArguments {
     /// The options of the stage; `only` are the known names among `--source`.
     pub(crate) fn options(&self, only: Vec<Name>) -> Options {
@@ -187,6 +295,14 @@ pub(crate) enum LedgerCommand {
     Show(LedgerArguments),
     /// Every row, oldest first
     History(LedgerArguments),
+    /// Hold ledger, receipts and raw directories against each other
+    Verify {
+        #[command(flatten)]
+        arguments: LedgerArguments,
+        /// Read every byte of raw parts, documents and shards
+        #[arg(long)]
+        full: bool,
+    },
     /// Revoke a source: it is not fetched, and later stages leave it out
     Revoke {
         #[command(flatten)]

@@ -52,6 +52,7 @@ pub(crate) async fn run(command: &LedgerCommand, output: Output) -> ExitCode {
     let result = match command {
         LedgerCommand::Show(arguments) => show(arguments, output),
         LedgerCommand::History(arguments) => history(arguments, output),
+        LedgerCommand::Verify { arguments, full } => return crate::verify::ledger(arguments, *full, output).await,
         LedgerCommand::Revoke { arguments, .. } => revoke(arguments, command, output).await,
     };
     result.unwrap_or_else(|error| match error {

@@ -1,9 +1,11 @@
 //! The `corpora` program: stages and tools for people.
 
 mod bars;
+mod build;
 mod check;
 mod cli;
 mod config;
+mod documents;
 mod environment;
 mod fetch;
 mod gc;
@@ -12,6 +14,8 @@ mod logging;
 mod output;
 mod pin;
 mod stage;
+mod status;
+mod verify;
 
 use std::process;
 
@@ -55,6 +59,12 @@ fn start(cli: Cli) -> ExitCode {
 async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
     let output = Output::new(cli.verbosity.output);
     match cli.command {
+        Command::Build(arguments) => build::run(&arguments, output, bars).await,
+        Command::Extract(arguments) => documents::extract(&arguments, output, bars).await,
+        Command::Store(arguments) => documents::store(&arguments, output, bars).await,
+        Command::VerifyLedger(arguments) => documents::verify_ledger(&arguments, output, bars).await,
+        Command::Status(arguments) => status::run(&arguments, output),
+        Command::Verify { folder } => verify::folder(folder, output).await,
         Command::Fetch(arguments) => fetch::run(&arguments, output, bars).await,
         // Every known stage has become the verb before the arguments were parsed.
         Command::Run { stage: _ } => ExitCode::Usage,

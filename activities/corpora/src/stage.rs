@@ -1,6 +1,6 @@
 //! A stage from the command line: from a config, or as a subprocess activity from a spec.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use corpora_contracts::config::Config;
 use corpora_contracts::ids::Name;
@@ -96,7 +96,7 @@ async fn run_config(
 ) -> Result<ExitCode, Failure> {
     let loaded = check::load(path)?;
     work.prepare(&loaded.config)?;
-    let context = context(arguments, bars.as_ref())?;
+    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref())?;
     let outcome = work.run(&loaded, &context).await;
     if let Some(bars) = bars {
         bars.clear();
@@ -116,7 +116,7 @@ async fn run_activity(
     check::warn(&loaded.warnings);
     let bytes = std::fs::read(spec).map_err(|error| Failure::new(ExitCode::Data, &error))?;
     work.prepare(&loaded.config)?;
-    let context = context(arguments, bars.as_ref())?;
+    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref())?;
     let activity = Activity::new(spec, &bytes);
     let file = |error| Failure::new(ExitCode::Retry, &error);
     if let Some(done) = activity.finished(&context.layout).map_err(file)? {
@@ -126,7 +126,8 @@ async fn run_activity(
     }
     let outcome = work.run(&loaded, &context).await;
     if outcome.exit == ExitCode::Success {
-        let result = serde_json::to_value(&outcome.summary).map_err(|error| Failure::new(ExitCode::Retry, &error))?;
+        let result =
+            serde_json::value::to_raw_value(&outcome.summary).map_err(|error| Failure::new(ExitCode::Retry, &error))?;
         activity.finish(outcome.outputs, result, &context.progress).map_err(file)?;
     }
     let printed = output.result(&outcome.summary, || work.for_people(&outcome.summary));
@@ -137,18 +138,22 @@ async fn run_activity(
 ///
 /// # Errors
 /// [`Failure`] when the clock is wrong or the progress file cannot be opened.
-pub(crate) fn context(arguments: &StageArguments, bars: Option<&Bars>) -> Result<Context, Failure> {
+pub(crate) fn context(
+    artifacts: Option<&PathBuf>,
+    progress_file: Option<&Path>,
+    bars: Option<&Bars>,
+) -> Result<Context, Failure> {
     let clock = environment::clock().map_err(|error| Failure::new(ExitCode::Data, &error))?;
     let cancel = signals::cancel_on_signals().map_err(|error| Failure::new(ExitCode::Retry, &error))?;
     let mut progress = Progress::default();
     if let Some(bars) = bars {
         progress = progress.observed_by(bars.observer());
     }
-    if let Some(path) = &arguments.progress {
+    if let Some(path) = progress_file {
         let opened = progress.to_file(path, environment::attempt());
         progress = opened.map_err(|error| Failure::new(ExitCode::Retry, &error))?;
     }
-    Ok(Context { layout: environment::layout(arguments.artifacts.as_ref()), clock, cancel, progress })
+    Ok(Context { layout: environment::layout(artifacts), clock, cancel, progress })
 }
 
 /// The names of `--source`, each of which must be a source of the config.

@@ -64,6 +64,17 @@ pub async fn commit(sources: &[Source], layout: &Layout, lock_timeout: Duration)
     append_rows(layout, lock_timeout, append).await
 }
 
+/// The ledger as the commit would leave it, without writing: what a dry run tells later stages.
+///
+/// # Errors
+/// As [`commit`].
+pub fn ledger_after(sources: &[Source], layout: &Layout) -> Result<Ledger, CommitError> {
+    let mut ledger = ledger::read(layout)?;
+    let rows = due(sources, layout, &ledger)?;
+    ledger.rows.extend(rows);
+    Ok(ledger)
+}
+
 /// Appends the row that a closure makes of the ledger as it stands under the lock; for `ledger revoke`.
 ///
 /// # Errors

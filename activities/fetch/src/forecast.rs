@@ -48,10 +48,19 @@ pub fn forecast(config: &Config, layout: &Layout, part_docs: u64) -> Result<Vec<
     config.sources.iter().map(of).collect()
 }
 
+/// Whether a forecast of fetch means that a new raw directory is made, and not only a ledger row.
+#[must_use]
+pub fn gets_bytes(forecast: &Forecast) -> bool {
+    matches!(forecast, Forecast::Due { because } if !because.iter().any(|reason| reason.ends_with(NO_REQUEST)))
+}
+
+/// How the reasons end for which no bytes are needed.
+const NO_REQUEST: &str = "no request is needed";
+
 fn of_source(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &[Holding]) -> Forecast {
     match plan::decide(source, settings, ledger, held) {
         Action::Revoked(_) => Forecast::Revoked,
-        Action::Finished(_) => Forecast::due("no ledger row yet; no request is needed"),
+        Action::Finished(_) => Forecast::due(format!("no ledger row yet; {NO_REQUEST}")),
         Action::Cached(holding) => match ledger.due(source, &holding.receipt) {
             None => Forecast::Cached,
             Some(row) => terms_changed(&row, ledger.last(&source.id, &source.sha256)),
@@ -61,7 +70,7 @@ fn of_source(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &
 }
 
 fn terms_changed(now: &Row, last: Option<&Row>) -> Forecast {
-    let Some(last) = last else { return Forecast::due("no ledger row yet; no request is needed") };
+    let Some(last) = last else { return Forecast::due(format!("no ledger row yet; {NO_REQUEST}")) };
     let differs = [
         ("url", now.url != last.url),
         ("license_spdx", now.license_spdx != last.license_spdx),
@@ -70,7 +79,7 @@ fn terms_changed(now: &Row, last: Option<&Row>) -> Forecast {
         ("n_docs", now.n_docs != last.n_docs),
     ];
     let names: Vec<&str> = differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect();
-    Forecast::due(format!("a ledger row with new {}; no request is needed", names.join(", ")))
+    Forecast::due(format!("a ledger row with new {}; {NO_REQUEST}", names.join(", ")))
 }
 
 /// Why the bytes are to be had.

@@ -6,6 +6,7 @@ use std::{fs, io};
 use corpora_contracts::ids::Digest;
 use corpora_contracts::layout::Layout;
 use corpora_contracts::progress::{Done, Kind};
+use serde_json::value::RawValue;
 
 use crate::Progress;
 use crate::durable::{self, FileError};
@@ -48,12 +49,7 @@ impl Activity {
     ///
     /// # Errors
     /// When the file cannot be published.
-    pub fn finish(
-        &self,
-        outputs: Vec<String>,
-        result: serde_json::Value,
-        progress: &Progress,
-    ) -> Result<(), FileError> {
+    pub fn finish(&self, outputs: Vec<String>, result: Box<RawValue>, progress: &Progress) -> Result<(), FileError> {
         let path = self.done_path();
         let done = Done { outputs, spec_sha256: self.spec_sha256, result };
         let bytes = serde_json::to_vec(&done).map_err(io::Error::from).map_err(durable::on("write", &path))?;
@@ -83,9 +79,15 @@ mod tests {
         let (ours, other) = (Activity::new(&spec, b"{}"), Activity::new(&spec, b"{ }"));
         assert_eq!(ours.finished(&layout).unwrap(), None);
         fs::write(folder.path().join("output"), "").unwrap();
-        let finish = || ours.finish(vec!["output".to_owned()], serde_json::json!({"ok": true}), &Progress::default());
+        let finish = || {
+            ours.finish(
+                vec!["output".to_owned()],
+                RawValue::from_string("{\"ok\":true}".to_owned()).unwrap(),
+                &Progress::default(),
+            )
+        };
         finish().unwrap();
-        assert_eq!(ours.finished(&layout).unwrap().unwrap().result["ok"], true);
+        assert_eq!(ours.finished(&layout).unwrap().unwrap().result.get(), "{\"ok\":true}");
         assert_eq!(other.finished(&layout).unwrap(), None, "another spec");
         assert_eq!(ours.finished(&layout).unwrap(), None, "the other spec's run removed it");
         finish().unwrap();

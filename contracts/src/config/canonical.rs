@@ -1,5 +1,6 @@
 //! The config as one canonical text, and its digest.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Config;
@@ -37,10 +38,19 @@ impl Config {
     /// # Errors
     /// As [`Self::to_document`].
     pub fn digest(&self) -> Result<Digest, serde_json::Error> {
-        let mut text = String::new();
-        write(&self.to_document()?, &mut text)?;
-        Ok(Digest::of(text.as_bytes()))
+        digest_of(&self.to_document()?)
     }
+}
+
+/// SHA-256 over the canonical JSON of a value, such as one table of the config: compact, keys sorted by their UTF-8
+/// bytes.
+///
+/// # Errors
+/// Never for the types of the config; the serializer's error is passed on all the same.
+pub fn digest_of(part: &impl Serialize) -> Result<Digest, serde_json::Error> {
+    let mut text = String::new();
+    write(&serde_json::to_value(part)?, &mut text)?;
+    Ok(Digest::of(text.as_bytes()))
 }
 
 /// Writes a value with sorted keys, whatever order the map type keeps.

@@ -89,7 +89,8 @@ fn progress_event() {
 #[test]
 fn done() {
     let result =
-        serde_json::to_value(FetchSummary { clock: Some("fixed".into()), ..summary(vec![fetched()]) }).unwrap();
+        serde_json::value::to_raw_value(&FetchSummary { clock: Some("fixed".into()), ..summary(vec![fetched()]) })
+            .unwrap();
     let done = Done {
         outputs: vec!["corpus/LEDGER.jsonl".into(), "corpus/raw/tiny/20260101".into()],
         spec_sha256: Digest::of(b"{}"),

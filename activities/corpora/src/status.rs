@@ -1,0 +1,114 @@
+//! `corpora status` and `corpora build --dry-run`: what is done and what is due, told without doing anything.
+
+use corpora_contracts::config::Config;
+use corpora_contracts::ids::Name;
+use corpora_contracts::layout::Layout;
+use corpora_contracts::outcome::ExitCode;
+use corpora_fetch::commit;
+use corpora_stage::forecast::Forecast;
+use serde::Serialize;
+
+use crate::check;
+use crate::cli::{BuildArguments, StatusArguments};
+use crate::environment;
+use crate::output::{self, Output};
+use crate::stage::Failure;
+
+/// What a build would find and do.
+#[derive(Debug, Serialize)]
+struct Status {
+    dataset: Name,
+    version: Name,
+    /// Whether the dataset stands verified and nothing is due.
+    up_to_date: bool,
+    sources: Vec<SourceStatus>,
+    store: Forecast,
+    #[serde(rename = "verify-ledger")]
+    verify_ledger: Forecast,
+}
+
+/// What the stages of one source would do.
+#[derive(Debug, Serialize)]
+struct SourceStatus {
+    source_id: Name,
+    fetch: Forecast,
+    extract: Forecast,
+}
+
+/// `corpora status`.
+pub(crate) fn run(arguments: &StatusArguments, output: Output) -> ExitCode {
+    let told = tell(&arguments.config, &environment::layout(arguments.artifacts.as_ref()), arguments.part_docs);
+    match told {
+        Ok(status) => output.result(&status, || for_people(&status)),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// `corpora build --dry-run`.
+///
+/// # Errors
+/// [`Failure`] when the config is wrong or what stands cannot be read.
+pub(crate) fn dry_run(arguments: &BuildArguments, output: Output) -> Result<ExitCode, Failure> {
+    let layout = environment::layout(arguments.artifacts.as_ref());
+    let status = tell(&arguments.config, &layout, arguments.tuning.part_docs)?;
+    Ok(output.result(&status, || for_people(&status)))
+}
+
+fn tell(path: &std::path::Path, layout: &Layout, part_docs: u64) -> Result<Status, Failure> {
+    let config = check::load(path)?.config;
+    let fetch = corpora_fetch::forecast::forecast(&config, layout, part_docs)
+        .map_err(|error| Failure::new(error.disposition().into(), &error))?;
+    // Later stages are told the terms that the commit of this build will have written.
+    let ledger = commit::ledger_after(&config.sources, layout)
+        .map_err(|error| Failure::new(error.disposition().into(), &error))?;
+    let extract = corpora_extract::forecast(&config, &ledger, layout)
+        .map_err(|error| Failure::new(error.disposition().into(), &error))?;
+    let store = corpora_store::forecast(&config, &ledger, layout)
+        .map_err(|error| Failure::new(error.disposition().into(), &error))?;
+    Ok(combined(&config, layout, fetch, extract, store))
+}
+
+/// What a stage makes anew, the next one works on anew.
+fn combined(
+    config: &Config,
+    layout: &Layout,
+    fetch: Vec<(Name, Forecast)>,
+    extract: Vec<(Name, Forecast)>,
+    store: Forecast,
+) -> Status {
+    let both = fetch.into_iter().zip(extract);
+    let sources: Vec<SourceStatus> = both
+        .map(|((source_id, fetch), (_, extract))| {
+            let refetched = extract == Forecast::Cached && corpora_fetch::forecast::gets_bytes(&fetch);
+            let extract = if refetched { Forecast::due("its raw directory is made anew") } else { extract };
+            SourceStatus { source_id, fetch, extract }
+        })
+        .collect();
+    let reextracted = store == Forecast::Cached && sources.iter().any(|source| source.extract.is_due());
+    let store = if reextracted { Forecast::due("documents are made anew") } else { store };
+    let is_staged = layout.staged(&config.dataset, &config.version).exists();
+    let verify_ledger = match () {
+        () if store.is_due() => Forecast::due("the dataset is made anew"),
+        () if is_staged => Forecast::due("the staged dataset is not verified"),
+        () => Forecast::Cached,
+    };
+    Status {
+        dataset: config.dataset.clone(),
+        version: config.version.clone(),
+        up_to_date: !verify_ledger.is_due() && !sources.iter().any(|source| source.fetch.is_due()),
+        sources,
+        store,
+        verify_ledger,
+    }
+}
+
+fn for_people(status: &Status) -> String {
+    let sources = status
+        .sources
+        .iter()
+        .map(|source| [source.source_id.to_string(), source.fetch.to_string(), source.extract.to_string()]);
+    let table = output::table(["SOURCE", "FETCH", "EXTRACT"], sources);
+    let Status { dataset, version, store, verify_ledger, up_to_date, .. } = status;
+    let verdict = if *up_to_date { "up to date" } else { "a build has work to do" };
+    format!("{table}\n\n{dataset} {version}\n  store          {store}\n  verify-ledger  {verify_ledger}\n{verdict}")
+}
