@@ -153,7 +153,6 @@ fn a_206_that_nobody_asked_for_is_not_taken_for_the_file() {
             .concat(),
     );
     let (lab, run) = fetch(beginning, "2");
-    eprintln!("{}", run.printed());
     assert_eq!(run.entry("tiny").status, Status::Failed);
     assert!(lab.work.versions("tiny").is_empty() && lab.work.ledger().is_empty());
 }

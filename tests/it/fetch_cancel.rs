@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corpora_contracts::summary::Status;
-use corpora_tests::harness::{Lab, Signal, TINY, documents, noise, wait_until};
+use corpora_tests::harness::{Lab, Signal, SourceToml, TINY, documents, noise, wait_until};
 use corpora_tests::servers::{Answer, Gate};
 
 #[test]
@@ -47,6 +47,24 @@ fn a_signal_ends_a_wait_for_the_server() {
     run.signal(Signal::Terminate);
     let run = run.wait().exits(130);
     assert_eq!(run.entry("tiny").status, Status::Cancelled);
+}
+
+#[test]
+fn a_signal_ends_a_split_and_nothing_of_it_is_published() {
+    let lab = Lab::new();
+    let line = format!("{{\"text\":\"{}\"}}\n", "some words and others ".repeat(500));
+    let bytes = line.repeat(4000).into_bytes();
+    lab.work.place("long.jsonl", &bytes);
+    lab.work.configure(SourceToml::new("long", "long.jsonl", &bytes));
+    let fetch = || lab.fetch().args(["--part-docs", "200"]);
+    let run = fetch().start();
+    let second_part = lab.work.path("corpus/raw/long/20260101.tmp/part-00001.jsonl.zst");
+    wait_until(|| second_part.exists());
+    run.signal(Signal::Terminate);
+    assert_eq!(run.wait().exits(130).entry("long").status, Status::Cancelled);
+    assert!(!lab.work.versions("long").contains(&"20260101".to_owned()) && lab.work.receipts("long").is_empty());
+    assert_eq!(fetch().run().exits(0).entry("long").n_docs, 4000);
+    assert_eq!(lab.work.versions("long"), ["20260101"]);
 }
 
 #[test]

@@ -135,3 +135,29 @@ fn userinfo_in_a_url_is_refused_without_being_repeated() {
     assert!(lab.server.log().is_empty());
     assert!(!Path::new(lab.work.artifacts()).join("corpus").exists());
 }
+
+#[test]
+fn a_token_that_no_header_can_carry_is_said_before_any_request() {
+    for token in ["", "canary-5f2e81\nX-Injected: yes", "canary-5f2e81\u{7f}"] {
+        let lab = Lab::new();
+        lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+        lab.work.configure(lab.tiny().with("auth", json!({ "bearer_env": "HUB_TOKEN" })));
+        let run = lab.fetch().env("HUB_TOKEN", token).run().exits(65);
+        assert!(run.stderr.contains("HUB_TOKEN"), "{token:?}: {}", run.stderr);
+        assert_eq!((lab.server.log().len(), run.entry("tiny").requests), (0, 0), "{token:?}");
+        assert_no_secret(&lab, &run);
+    }
+}
+
+#[test]
+fn a_netrc_that_cannot_be_read_is_said_without_quoting_it() {
+    for netrc in ["machine 127.0.0.1 login reader password canary-5f2e81 colour red", "password canary-5f2e81"] {
+        let lab = Lab::new();
+        fs::write(lab.work.home().join(".netrc"), netrc).unwrap();
+        lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+        let run = lab.fetch_config(lab.tiny()).exits(65);
+        assert!(run.stderr.contains("netrc"), "{}", run.stderr);
+        assert!(lab.server.log().is_empty(), "not without the credential that was meant for it");
+        assert_no_secret(&lab, &run);
+    }
+}
