@@ -1,7 +1,7 @@
 //! Plain text: a document is a block of lines that are not blank, joined by LF.
 //!
 //! `max_line_bytes` also bounds a block, from its first byte in the file to its last: memory stays flat only if a file
-//! without a blank line is refused.
+//! without a blank line is refused. A block and the line that would make it too long are held at once.
 
 use std::mem;
 
