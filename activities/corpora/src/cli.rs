@@ -123,7 +123,7 @@ pub(crate) struct StageArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) artifacts: Option<PathBuf>,
     /// Seconds to wait for a lock that another run holds
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) lock_timeout: Duration,
 }
 
@@ -148,10 +148,10 @@ pub(crate) struct FetchTuning {
     #[arg(long, default_value_t = 4, value_parser = at_least_one::<u32>)]
     pub(crate) attempts: u32,
     /// Seconds to wait for each read, never for the whole download
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive_seconds)]
     pub(crate) timeout: Duration,
     /// Seconds to wait after the first failed attempt; doubles with each further one
-    #[arg(long, default_value = "0.5", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value = "0.5", value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) base_delay: Duration,
     /// Documents per raw part at most
     #[arg(long, default_value_t = 100_000, value_parser = at_least_one::<u64>)]
@@ -235,7 +235,7 @@ pub(crate) struct BuildArguments {
     #[command(flatten)]
     pub(crate) tuning: FetchTuning,
     /// Seconds to wait for a lock that another run holds
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) lock_timeout: Duration,
 }
 
@@ -282,7 +282,7 @@ pub(crate) struct PinArguments {
     #[arg(long, default_value_t = 4, value_parser = at_least_one::<u32>)]
     pub(crate) attempts: u32,
     /// Seconds to wait for each read, never for the whole download
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = positive_seconds)]
     pub(crate) timeout: Duration,
     /// The environment variable that holds a bearer token for these urls
     #[arg(long, value_name = "VARIABLE")]
@@ -314,7 +314,7 @@ pub(crate) enum LedgerCommand {
         #[arg(long)]
         undo: bool,
         /// Seconds to wait for the ledger's lock
-        #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+        #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
         lock_timeout: Duration,
     },
 }
@@ -344,7 +344,7 @@ pub(crate) struct GcArguments {
     #[arg(long)]
     pub(crate) yes: bool,
     /// Seconds to wait for a lock that another run holds
-    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value = "30", value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) lock_timeout: Duration,
 }
 

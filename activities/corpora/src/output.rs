@@ -60,6 +60,9 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl IntoIterator<I
     for row in rows {
         table.add_row(row);
     }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
     table.trim_fmt()
 }
 

@@ -203,10 +203,12 @@ fn classify(error: &reqwest::Error) -> TransportFault {
     }
 }
 
-/// The TLS error in this link of the chain: rustls hands its errors on inside an [`io::Error`].
+/// The TLS error in this link of the chain; the connector wraps it in one [`io::Error`] or more.
 fn find_tls<'a>(link: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    let inner = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    inner.and_then(|inner| inner.downcast_ref()).or_else(|| link.downcast_ref())
+    if let Some(tls) = link.downcast_ref() {
+        return Some(tls);
+    }
+    find_tls(link.downcast_ref::<io::Error>()?.get_ref()?)
 }
 
 fn tls_fault(error: &rustls::Error) -> TransportFault {

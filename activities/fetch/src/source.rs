@@ -68,14 +68,21 @@ impl<'a> Visit<'a> {
     /// Does what is to be done about the source and tells what became of it.
     pub(crate) async fn run(&mut self) -> Result<(Status, Option<Holding>), SourceError> {
         let held = holdings::read(&self.shop.context.layout, &self.source.id)?;
-        if let Some(nothing_to_do) = self.settled(&held) {
-            return Ok(nothing_to_do);
+        let leftover = !self.shop.keep_downloads && self.shop.context.layout.downloads(&self.source.id).exists();
+        match self.settled(&held) {
+            // A crash behind the publication left its download, which is removed under the lock.
+            Some((Status::Cached | Status::Fetched, _)) if leftover => {}
+            Some(nothing_to_do) => return Ok(nothing_to_do),
+            None => {}
         }
         let lock = self.shop.context.layout.source_lock(&self.source.id);
         let _lock = Lock::acquire(&lock, self.shop.options.lock_timeout, &self.shop.stop).await?;
         // Another run may have fetched it while this one waited.
         self.taken = tidy::tidy(&self.shop.context.layout, &self.source.id)?;
         if let Some(nothing_to_do) = self.settled(&self.taken) {
+            if nothing_to_do.0 != Status::Revoked {
+                self.clear_downloads()?;
+            }
             return Ok(nothing_to_do);
         }
         let holding = self.obtain().await?;

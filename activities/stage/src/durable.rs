@@ -26,10 +26,11 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Our own files may be written later: a full disk is emptied, a mount comes back.
+    /// Our own files may be written later: a full disk is emptied, a mount comes back. A path that leads through a
+    /// file stays wrong.
     #[must_use]
     pub fn disposition(&self) -> Disposition {
-        Disposition::Retry
+        if self.source.kind() == io::ErrorKind::NotADirectory { Disposition::Fail } else { Disposition::Retry }
     }
 
     /// Whether the disk or the quota is full.
@@ -191,10 +192,19 @@ pub fn clean_temporaries(folder: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Whose temporary a name is: `.<name>.tmp`, a folder in the making, or `.<name>~<process>.tmp`. None for other names.
+#[must_use]
+pub fn temporary_of(name: &str) -> Option<&str> {
+    let inside = name.strip_prefix('.')?.strip_suffix(".tmp")?;
+    Some(inside.split_once('~').map_or(inside, |(name, _process)| name))
+}
+
 /// A temporary's path: unique among processes, since a lock on a network file system may not hold.
+///
+/// No name of ours has a `~`, so the temporary of `a` is never taken for that of `a.7`, and [`temporary_of`] can tell.
 fn temporary_beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    path.with_file_name(format!(".{name}~{}.tmp", std::process::id()))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
@@ -261,12 +271,21 @@ mod tests {
     }
 
     #[test]
+    fn a_temporary_says_whose_it_is() {
+        let path = temporary_beside(Path::new("folder/a.7"));
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert_eq!((path.parent(), temporary_of(name)), (Some(Path::new("folder")), Some("a.7")));
+        assert_eq!([".a.7.tmp", ".a~7.tmp"].map(temporary_of), [Some("a.7"), Some("a")]);
+        assert_eq!(["a.tmp", ".a", "a", ".tmp"].map(temporary_of), [None; 4]);
+    }
+
+    #[test]
     fn a_failed_write_names_the_file_and_can_be_retried() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         let error = write_atomic(&folder.path().join("file/below"), b"", None).unwrap_err();
         assert!(error.to_string().starts_with("create folder `"), "{error}");
-        assert_eq!(error.disposition(), Disposition::Retry);
+        assert_eq!(error.disposition(), Disposition::Fail, "a path through a file");
         assert!(!error.is_disk_full());
         assert!(is_disk_full(&io::Error::from_raw_os_error(28)), "ENOSPC");
     }
