@@ -1,0 +1,47 @@
+//! Any bytes as a source: documents or a named error, whatever the format and the packing; the first byte chooses.
+
+#![no_main]
+
+use corpora_contracts::config::{Format, OnBadDocument, Split};
+use corpora_contracts::receipt::SplitSettings;
+use corpora_contracts::time::Timestamp;
+use corpora_fetch::split::{SplitJob, Watch, split};
+use libfuzzer_sys::fuzz_target;
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _input_bytes: u64, _docs: u64) {}
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((choice, bytes)) = bytes.split_first() else { return };
+    let settings = SplitSettings {
+        documents: Split {
+            format: if choice & 1 == 0 { Format::Jsonl } else { Format::Text },
+            text_field: "text".to_owned(),
+            meta_fields: if choice & 2 == 0 { Vec::new() } else { vec!["lang".to_owned()] },
+            on_bad_document: if choice & 4 == 0 { OnBadDocument::Fail } else { OnBadDocument::Drop },
+            max_line_bytes: 4096,
+        },
+        part_docs: 3,
+    };
+    let name = ["data.jsonl", "data.jsonl.gz", "data.jsonl.zst", "data"][usize::from(choice >> 3) % 4];
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let job = SplitJob {
+        name,
+        url: "data",
+        fetched_at: Timestamp::EPOCH,
+        license_spdx: "MIT",
+        settings: &settings,
+        out_dir: folder.path(),
+    };
+    if let Ok(outcome) = split(bytes, &job, &Quiet) {
+        assert_eq!(outcome.n_docs, outcome.parts.iter().map(|part| part.n_docs).sum::<u64>());
+        assert!(outcome.parts.iter().all(|part| part.n_docs <= 3));
+    }
+});
