@@ -126,6 +126,9 @@ pub fn create_folder(folder: &Path) -> Result<(), FileError> {
     match fs::create_dir(folder) {
         Ok(()) => sync_folder(parent(folder)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(on("create folder", folder)(io::ErrorKind::NotADirectory.into()))
+        }
         Err(source) => Err(on("create folder", folder)(source)),
     }
 }
