@@ -87,7 +87,9 @@ pub fn pitfall(_number: u8) -> bool {
 
 #[cfg(feature = "faults")]
 fn is_listed(name: &str) -> bool {
-    [&POINTS[..], &EXTRACT_POINTS, &STORE_POINTS, &VERIFY_POINTS, &ACTIVITY_POINTS].iter().any(|points| points.contains(&name))
+    [&POINTS[..], &EXTRACT_POINTS, &STORE_POINTS, &VERIFY_POINTS, &ACTIVITY_POINTS]
+        .iter()
+        .any(|points| points.contains(&name))
 }
 
 /// Dies as `kill -9` would: no destructor, no flush.

@@ -77,7 +77,7 @@ fn store_locked(config: &Config, jobs: usize, context: &Context) -> Result<Store
     let Context { layout, cancel, progress, .. } = context;
     let plan = plan::plan(config, &ledger::read(layout)?, layout)?;
     let reasons = match standing::decide(config, &plan, layout)? {
-        Action::Cached(standing) => return keep(config, context, standing),
+        Action::Cached(standing) => return keep(config, context, *standing),
         Action::Store(reasons) => reasons,
     };
     let id = format!("{}/{}", config.dataset, config.version);

@@ -20,7 +20,7 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub(crate) enum Action {
     /// Nothing.
-    Cached(Standing),
+    Cached(Box<Standing>),
     /// The dataset is to be made, for these reasons.
     Store(Vec<String>),
 }
@@ -64,7 +64,7 @@ pub(crate) fn decide(config: &Config, plan: &Plan, layout: &Layout) -> Result<Ac
     let is_refreshed = states != record.inputs;
     record.inputs = states;
     let refreshed = is_refreshed.then_some(record);
-    Ok(Action::Cached(Standing { folder, manifest, refreshed, is_hidden }))
+    Ok(Action::Cached(Box::new(Standing { folder, manifest, refreshed, is_hidden })))
 }
 
 /// A file of a dataset folder as the record names it: where store put it, wherever verify-ledger took it since.

@@ -9,23 +9,19 @@ use crate::Dataset;
 use crate::step::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
 
 pub(crate) fn levels(dataset: &Dataset<'_>, sources: &[Name]) -> Vec<Vec<Step>> {
-    vec![vec![store(dataset)], vec![verify_ledger(dataset, sources)]]
+    vec![vec![store(dataset, sources)], vec![verify_ledger(dataset, sources)]]
 }
 
-fn store(dataset: &Dataset<'_>) -> Step {
+fn store(dataset: &Dataset<'_>, sources: &[Name]) -> Step {
     let layout = Layout::new("");
     let Dataset { name, version } = dataset;
-    let staged = layout.staged(name, version);
-    let aside = staged.with_file_name(format!(".{version}.staged.tmp"));
+    let documents = [layout.relative(&layout.ledger()), below(&layout.stage("extract", name, version))];
+    let receipts = sources.iter().map(|id| below(&layout.receipts(id)));
     Step {
-        reads: vec![
-            layout.relative(&layout.ledger()),
-            below(&layout.stage("extract", name, version)),
-            below(&layout.dataset(name, version)),
-        ],
+        reads: documents.into_iter().chain(receipts).chain([below(&layout.dataset(name, version))]).collect(),
         writes: vec![
-            below(&staged),
-            below(&aside),
+            below(&layout.staged(name, version)),
+            below(&layout.staged_tmp(name, version)),
             below(&layout.stage("store", name, version)),
             layout.relative(&layout.dataset_lock(name, version)),
         ],
