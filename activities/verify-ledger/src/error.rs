@@ -25,7 +25,8 @@ pub enum VerifyError {
     Config(#[from] serde_json::Error),
     /// The staged dataset is wrong.
     #[error(
-        "accept dataset `{id}`: {}; `{staged}` is left for a look, what is published is untouched",
+        "accept dataset `{id}`: {}; what is published is untouched, `{staged}` is left for a look: correct what is \
+         wrong, or remove it, and run store again",
         counted(problems)
     )]
     Refused {
@@ -36,15 +37,17 @@ pub enum VerifyError {
         /// All that is wrong; never empty.
         problems: Vec<Problem>,
     },
-    /// Nothing is staged, and what is published is not of this config and ledger.
+    /// Nothing is staged, and what is published is not what would be accepted now.
     #[error(
-        "accept dataset `{id}`: nothing is staged, and what is published is not what the config and the ledger say now \
-         ({}); run extract and store, or build",
+        "accept dataset `{id}`: nothing is staged, and what is published is not what would be accepted now ({}); run \
+         extract and store, or build; should they find nothing to do, remove `{published}` first",
         counted(problems)
     )]
     Stale {
         /// `<dataset>/<version>`.
         id: String,
+        /// The published folder, relative to the artifacts directory.
+        published: String,
         /// How it differs; never empty.
         problems: Vec<Problem>,
     },

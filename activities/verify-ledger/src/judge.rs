@@ -36,8 +36,8 @@ pub(crate) fn of_terms(standard: Standard<'_>, ledger: &Ledger, folder: &Folder)
     problems.into_iter().map(Problem::from).collect()
 }
 
-/// Everything that is wrong with a staged dataset.
-pub(crate) fn of_staged(
+/// Everything that is wrong with a dataset.
+pub(crate) fn of_dataset(
     standard: Standard<'_>,
     evidence: &Evidence,
     folder: &Folder,

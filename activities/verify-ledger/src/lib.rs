@@ -10,7 +10,7 @@
 //!
 //! # Idempotency key
 //! (config digest, the last ledger rows of its sources, licence policy): where nothing is staged and what is published is
-//! of them, nothing is done.
+//! of them, nothing is done. What was accepted under another policy alone is judged again where it stands.
 //!
 //! # Commit point
 //! The exchange of the staged folder with the published one, of which another process sees either. What a crash leaves on
@@ -25,6 +25,7 @@ mod error;
 mod evidence;
 mod files;
 mod folder;
+mod forecast;
 mod judge;
 mod problem;
 mod receipts;
@@ -32,6 +33,7 @@ mod report;
 mod run;
 mod scan;
 mod shard_name;
+mod standing;
 mod swap;
 mod tally;
 mod verify_folder;
@@ -47,6 +49,7 @@ use corpora_contracts::summary::StageSummary;
 use corpora_stage::{Context, Outcome};
 
 pub use error::VerifyError;
+pub use forecast::forecast;
 pub use problem::{CountProblem, FileProblem, Problem, RowFault, RowProblem, TermsProblem};
 pub use report::{Report, Verdict};
 

@@ -1,6 +1,7 @@
 //! One run over one dataset version: put in order what a crash left, judge what is staged, publish it or refuse it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use corpora_contracts::config::{Config, MetadataKind};
 use corpora_contracts::ids::Digest;
@@ -10,7 +11,6 @@ use corpora_contracts::outcome::{Disposition, ExitCode};
 use corpora_contracts::progress::Kind;
 use corpora_contracts::summary::{EntryError, StageEntry, StageStatus, StageSummary};
 use corpora_license::Policy;
-use corpora_stage::durable::FileError;
 use corpora_stage::lock::Lock;
 use corpora_stage::{Context, Outcome, Progress, chain};
 use serde_json::json;
@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::VerifyError;
 use crate::evidence::{Evidence, read_ledger};
-use crate::files::{self, Recorded};
 use crate::folder::{Folder, METADATA};
 use crate::judge::{self, Standard, shards, terms};
-use crate::problem::{FileProblem, Problem, TermsProblem};
+use crate::problem::{FileProblem, Problem};
 use crate::scan;
+use crate::standing::{self, Standing};
 use crate::swap::{self, Places};
 use crate::watch::Watch;
 use crate::{Options, STAGE};
@@ -95,92 +95,68 @@ impl Job {
         let standard = Standard { config: &self.config, config_sha256: self.config.digest()?, policy: &policy };
         swap::recover(&places)?;
         if !places.staged.exists() {
-            return self.standing(&places, standard);
+            return self.keep(&places, standard);
         }
-        let folder = self.judged(&places, standard)?;
+        let refused =
+            |problems| VerifyError::Refused { id: self.id(), staged: self.layout.relative(&places.staged), problems };
+        let folder = self.judged(&places.staged, standard)?.map_err(refused)?;
+        if let Ok(Ok(old)) = Folder::read(&places.published) {
+            tell_differences(&self.id(), &old.manifest, &folder.manifest);
+        }
+        swap::publish(&places, &accepted(&folder, &policy))?;
+        Ok(self.done(&places, folder))
+    }
+
+    /// What is published, where nothing is staged: it stands, or is accepted where it stands, or must be made again.
+    fn keep(&self, places: &Places, standard: Standard<'_>) -> Result<Accepted, VerifyError> {
+        let stale = |problems| VerifyError::Stale {
+            id: self.id(),
+            published: self.layout.relative(&places.published),
+            problems,
+        };
+        match standing::read(&self.layout, places, standard)? {
+            Standing::Nothing => {
+                Err(VerifyError::NothingStaged { id: self.id(), staged: self.layout.relative(&places.staged) })
+            }
+            Standing::Accepted(manifest) => Ok(Accepted { status: StageStatus::Cached, manifest }),
+            Standing::Differs(problems) => Err(stale(problems)),
+            Standing::Unaccepted(problem) => {
+                tracing::warn!(dataset = %self.id(), "judging what is published again: {problem}");
+                let folder = self.judged(&places.published, standard)?.map_err(stale)?;
+                swap::accept(&places.published, &accepted(&folder, standard.policy))?;
+                Ok(self.done(places, folder))
+            }
+        }
+    }
+
+    /// A folder with which nothing is wrong, or everything that is.
+    fn judged(&self, path: &Path, standard: Standard<'_>) -> Result<Result<Folder, Vec<Problem>>, VerifyError> {
+        let Self { layout, config, .. } = self;
+        let folder = match Folder::read(path)? {
+            Ok(folder) => folder,
+            Err(problems) => return Ok(Err(problems)),
+        };
+        let named = shards::named(&folder.manifest);
+        let ledger = read_ledger(layout)?.ok();
+        let expected = judge::expected(&folder.manifest, Some(config), ledger.as_ref());
+        let total = named.iter().map(|named| named.shard.bytes).fold(0, u64::saturating_add);
+        let watch = Watch::new(self.cancel.clone(), self.progress.clone(), self.id(), total);
+        let scans = scan::scan(path, &named, &expected, &watch)?;
+        // Read when all else has been: what the ledger says as late as this still counts.
+        let evidence = Evidence::read(layout, config)?;
+        let mut problems = judge::of_dataset(standard, &evidence, &folder, &named, &scans, &expected);
+        problems.extend(self.metadata(&folder));
         // The last look before the name is given: after it, a signal changes nothing.
         if self.cancel.is_cancelled() {
             return Err(VerifyError::Cancelled);
         }
-        self.publish(&places, &folder, &policy)?;
-        Ok(Accepted { status: StageStatus::Done, manifest: folder.manifest })
+        Ok(if problems.is_empty() { Ok(folder) } else { Err(problems) })
     }
 
-    /// The staged folder, when nothing is wrong with it.
-    fn judged(&self, places: &Places, standard: Standard<'_>) -> Result<Folder, VerifyError> {
-        let Self { layout, config, .. } = self;
-        let refused =
-            |problems| VerifyError::Refused { id: self.id(), staged: layout.relative(&places.staged), problems };
-        let folder = Folder::read(&places.staged)?.map_err(refused)?;
-        let named = shards::named(&folder.manifest);
-        let ledger = read_ledger(layout)?.ok();
-        let expected = judge::expected(&folder.manifest, Some(config), ledger.as_ref());
-        let watch = self.watch(named.iter().map(|named| named.shard.bytes).sum());
-        let scans = scan::scan(&places.staged, &named, &expected, &watch)?;
-        // Read when all else has been: what the ledger says as late as this still counts.
-        let evidence = Evidence::read(layout, config)?;
-        let mut problems = judge::of_staged(standard, &evidence, &folder, &named, &scans, &expected);
-        problems.extend(self.metadata(&folder));
-        if problems.is_empty() { Ok(folder) } else { Err(refused(problems)) }
-    }
-
-    /// What is published, when nothing is staged and it is still what the config and the ledger say.
-    fn standing(&self, places: &Places, standard: Standard<'_>) -> Result<Accepted, VerifyError> {
-        let (id, staged) = (self.id(), self.layout.relative(&places.staged));
-        if !places.published.exists() {
-            return Err(VerifyError::NothingStaged { id, staged });
-        }
-        let read = Folder::read(&places.published)?;
-        let problems = match &read {
-            Ok(folder) => self.differences(standard, folder)?,
-            Err(problems) => problems.clone(),
-        };
-        match read {
-            Ok(Folder { manifest, .. }) if problems.is_empty() => {
-                Ok(Accepted { status: StageStatus::Cached, manifest })
-            }
-            _ => Err(VerifyError::Stale { id, problems }),
-        }
-    }
-
-    /// How the published folder differs from what it was when it was accepted, and from what would be accepted now.
-    fn differences(&self, standard: Standard<'_>, folder: &Folder) -> Result<Vec<Problem>, VerifyError> {
-        let mut problems = match read_ledger(&self.layout)? {
-            Ok(ledger) => judge::of_terms(standard, &ledger, folder),
-            Err(reason) => vec![TermsProblem::Ledger { reason }.into()],
-        };
-        match folder.verified()? {
-            None => problems.push(FileProblem::Missing { path: crate::folder::VERIFIED.to_owned() }.into()),
-            Some(Err(problem)) => problems.push(problem.into()),
-            Some(Ok(verified)) => {
-                problems.extend(folder.contradictions(&verified));
-                let (found, expected) = (verified.policy_sha256, standard.policy.digest());
-                if found != expected {
-                    problems.push(TermsProblem::PolicyDigest { found, expected }.into());
-                }
-            }
-        }
-        for named in shards::named(&folder.manifest) {
-            let recorded = Recorded { name: &named.shard.name, bytes: named.shard.bytes, sha256: &named.shard.sha256 };
-            let problem = files::stands(&folder.path.join(recorded.name), recorded)?;
-            problems.extend(problem.map(Problem::from));
-        }
-        Ok(problems)
-    }
-
-    fn publish(&self, places: &Places, folder: &Folder, policy: &Policy) -> Result<(), FileError> {
-        if let Ok(Ok(old)) = Folder::read(&places.published) {
-            tell_differences(&self.id(), &old.manifest, &folder.manifest);
-        }
-        let verified = Verified {
-            manifest_sha256: folder.manifest_sha256,
-            rows_sha256: Digest::of(&folder.rows),
-            policy_sha256: policy.digest(),
-        };
-        swap::publish(places, &verified)?;
+    fn done(&self, places: &Places, folder: Folder) -> Accepted {
         let path = self.layout.relative(&places.published);
         self.progress.emit(Kind::Ckpt { stage: STAGE.to_owned(), source: self.id(), path });
-        Ok(())
+        Accepted { status: StageStatus::Done, manifest: folder.manifest }
     }
 
     /// The metadata table is outside every promise but this one: where the config wants it, it is there.
@@ -190,12 +166,17 @@ impl Job {
         (is_wanted && !is_there).then(|| FileProblem::Missing { path: METADATA.to_owned() }.into())
     }
 
-    fn watch(&self, total: u64) -> Watch {
-        Watch::new(self.cancel.clone(), self.progress.clone(), self.id(), total)
-    }
-
     fn id(&self) -> String {
         format!("{}/{}", self.config.dataset, self.config.version)
+    }
+}
+
+/// What `_VERIFIED.json` says of a folder with which nothing is wrong.
+fn accepted(folder: &Folder, policy: &Policy) -> Verified {
+    Verified {
+        manifest_sha256: folder.manifest_sha256,
+        rows_sha256: Digest::of(&folder.rows),
+        policy_sha256: policy.digest(),
     }
 }
 

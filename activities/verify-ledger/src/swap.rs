@@ -64,6 +64,7 @@ pub(crate) fn recover(places: &Places) -> Result<(), FileError> {
         durable::remove_file(&temporary)?;
     }
     durable::clean_temporaries(&places.staged)?;
+    durable::clean_temporaries(&places.published)?;
     settle_staged(places)?;
     durable::remove_file(&places.journal)
 }
@@ -73,15 +74,28 @@ pub(crate) fn recover(places: &Places) -> Result<(), FileError> {
 /// # Errors
 /// When a file operation fails; the next run's [`recover`] goes on from there.
 pub(crate) fn publish(places: &Places, verified: &Verified) -> Result<(), FileError> {
-    let path = places.staged.join(VERIFIED);
-    let mut bytes = serde_json::to_vec(verified).map_err(io::Error::from).map_err(durable::on("write", &path))?;
-    bytes.push(b'\n');
-    durable::write_atomic(&places.journal, &bytes, None)?;
-    durable::write_atomic(&path, &bytes, Some(["verified.before", "verified.after"]))?;
+    durable::write_atomic(&places.journal, &bytes_of(verified, &places.journal)?, None)?;
+    accept(&places.staged, verified)?;
     fault::point("swap.before");
     durable::replace_folder(&places.staged, &places.published)?;
     fault::point("swap.after");
     durable::remove_file(&places.journal)
+}
+
+/// Writes `_VERIFIED.json` into a folder that was judged and found right; only under the dataset's lock.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn accept(folder: &Path, verified: &Verified) -> Result<(), FileError> {
+    let path = folder.join(VERIFIED);
+    durable::write_atomic(&path, &bytes_of(verified, &path)?, Some(["verified.before", "verified.after"]))
+}
+
+/// What `_VERIFIED.json` holds: compact JSON and a newline.
+fn bytes_of(verified: &Verified, path: &Path) -> Result<Vec<u8>, FileError> {
+    let mut bytes = serde_json::to_vec(verified).map_err(io::Error::from).map_err(durable::on("write", path))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// A swap that could not exchange two names in one step may have left the published one free.
@@ -99,8 +113,8 @@ fn restore(places: &Places) -> Result<(), FileError> {
 
 fn settle_staged(places: &Places) -> Result<(), FileError> {
     let path = places.staged.join(VERIFIED);
-    let Some(verified) = bytes_of(&path)? else { return Ok(()) };
-    let is_new = bytes_of(&places.journal)?.is_some_and(|journal| journal == verified);
+    let Some(verified) = read(&path)? else { return Ok(()) };
+    let is_new = read(&places.journal)?.is_some_and(|journal| journal == verified);
     if is_new || !places.published.exists() {
         durable::remove_file(&path)?;
         // Before the journal goes: a folder with a `_VERIFIED.json` and no journal counts as taken out.
@@ -128,7 +142,7 @@ fn is_verified(folder: &Path) -> bool {
     verified.zip(manifest).is_some_and(|(verified, manifest)| verified.manifest_sha256 == Digest::of(&manifest))
 }
 
-fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if crate::files::is_absent(&error) => Ok(None),

@@ -74,7 +74,7 @@ fn nothing_staged_and_nothing_published_says_what_to_run() {
 
 #[test]
 fn what_changed_since_is_never_cached() {
-    let changes: [Change; 8] = [
+    let changes: [Change; 6] = [
         (
             "a licence is corrected",
             |lab| {
@@ -104,22 +104,9 @@ fn what_changed_since_is_never_cached() {
             "source `b`: `license_spdx` is `CC0-1.0`: permits no use",
         ),
         (
-            "it was accepted under another policy",
-            |lab| {
-                let path = lab.published_dir().join("_VERIFIED.json");
-                lab.patch(&path, |verified| verified["policy_sha256"] = "0".repeat(64).into());
-            },
-            "`_VERIFIED.json` is of the licence policy `0000",
-        ),
-        (
             "a shard is gone",
             |lab| fs::remove_file(lab.published_dir().join("train-00001-of-00002.parquet")).unwrap(),
             "`train-00001-of-00002.parquet` is missing",
-        ),
-        (
-            "the acceptance is gone",
-            |lab| fs::remove_file(lab.published_dir().join("_VERIFIED.json")).unwrap(),
-            "`_VERIFIED.json` is missing",
         ),
     ];
     for (change, make, problem) in changes {
@@ -130,9 +117,53 @@ fn what_changed_since_is_never_cached() {
         let error = entry.error.unwrap();
         assert_eq!(error.kind, "stale", "{change}");
         assert!(error.message.contains("run extract and store, or build"), "{change}: {error:?}");
+        let forecast = corpora_verify_ledger::forecast(&lab.config, &lab.layout).unwrap().to_string();
+        assert!(forecast.starts_with("due: ") && forecast.contains(problem), "{change}: {forecast}");
         assert!(entry.problems.iter().any(|it| it.contains(problem)), "{change}: {:#?}", entry.problems);
         assert_eq!(tree(&lab.published_dir()), before, "{change}");
     }
+}
+
+#[test]
+fn what_was_accepted_under_another_policy_is_judged_again_where_it_stands() {
+    let changes: [fn(&Lab); 3] = [
+        |lab| {
+            let path = lab.published_dir().join("_VERIFIED.json");
+            lab.patch(&path, |verified| verified["policy_sha256"] = "0".repeat(64).into());
+        },
+        |lab| fs::remove_file(lab.published_dir().join("_VERIFIED.json")).unwrap(),
+        |lab| fs::write(lab.published_dir().join("_VERIFIED.json"), "{").unwrap(),
+    ];
+    for change in changes {
+        let lab = Lab::published();
+        let before = tree(&lab.published_dir());
+        change(&lab);
+        assert!(corpora_verify_ledger::forecast(&lab.config, &lab.layout).unwrap().is_due());
+        lab.expect(StageStatus::Done);
+        assert_eq!(tree(&lab.published_dir()), before);
+        lab.expect(StageStatus::Cached);
+
+        change(&lab);
+        let shard = lab.published_dir().join("train-00000-of-00002.parquet");
+        let mut bytes = fs::read(&shard).unwrap();
+        bytes[100] ^= 1;
+        fs::write(&shard, bytes).unwrap();
+        let damaged = tree(&lab.published_dir());
+        let entry = lab.expect(StageStatus::Failed);
+        assert_eq!((entry.error.unwrap().kind.as_str(), entry.problems.len()), ("stale", 1));
+        assert!(tree(&lab.published_dir()) == damaged, "nothing was accepted");
+    }
+}
+
+#[test]
+fn a_forecast_says_what_a_run_does() {
+    let lab = Lab::new();
+    let forecast = || corpora_verify_ledger::forecast(&lab.config, &lab.layout).unwrap().to_string();
+    assert_eq!(forecast(), "due: nothing is staged or published");
+    lab.stage();
+    assert_eq!(forecast(), "due: the staged dataset is not verified");
+    lab.expect(StageStatus::Done);
+    assert_eq!(forecast(), "cached");
 }
 
 #[test]
