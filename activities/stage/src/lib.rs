@@ -9,6 +9,7 @@ pub mod clock;
 pub mod context;
 pub mod durable;
 pub mod fault;
+pub mod forecast;
 pub mod holdings;
 pub mod ledger;
 pub mod lock;
@@ -16,7 +17,6 @@ pub mod outcome;
 pub mod parts;
 pub mod progress;
 pub mod record;
-pub mod forecast;
 pub mod signals;
 
 pub use clock::Clock;

@@ -44,8 +44,7 @@ pub fn write(folder: &Path, record: &StageRecord, points: Option<[&str; 2]>) -> 
 /// # Errors
 /// When the file cannot be read.
 pub fn file_state(layout: &Layout, path: &Path, known: Option<&FileState>) -> Result<FileState, FileError> {
-    let file = fs::metadata(path).map_err(durable::on("read", path))?;
-    let (bytes, mtime_ns) = (file.len(), file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec()));
+    let (bytes, mtime_ns) = size_and_time(path)?;
     let unchanged = known.filter(|known| known.bytes == bytes && known.mtime_ns == mtime_ns);
     let sha256 = match unchanged {
         Some(known) => known.sha256,
@@ -54,11 +53,27 @@ pub fn file_state(layout: &Layout, path: &Path, known: Option<&FileState>) -> Re
     Ok(FileState { path: layout.relative(path), sha256, bytes, mtime_ns })
 }
 
+/// What a file is whose digest a caller already has, taken before the bytes are read: if they change meanwhile, so does
+/// the time.
+///
+/// # Errors
+/// When the file is not there.
+pub fn file_state_of(layout: &Layout, path: &Path, sha256: Digest) -> Result<FileState, FileError> {
+    let (bytes, mtime_ns) = size_and_time(path)?;
+    Ok(FileState { path: layout.relative(path), sha256, bytes, mtime_ns })
+}
+
 /// Whether every output of a record stands in its size.
 #[must_use]
 pub fn outputs_stand(layout: &Layout, record: &StageRecord) -> bool {
     let stands = |path: &str, bytes| fs::metadata(layout.root().join(path)).is_ok_and(|file| file.len() == bytes);
     record.outputs.iter().all(|output| stands(&output.path, output.bytes))
+}
+
+/// Bytes, and nanoseconds since 1970-01-01T00:00:00Z.
+fn size_and_time(path: &Path) -> Result<(u64, i64), FileError> {
+    let file = fs::metadata(path).map_err(durable::on("read", path))?;
+    Ok((file.len(), file.mtime().saturating_mul(1_000_000_000).saturating_add(file.mtime_nsec())))
 }
 
 /// The digest of a file's bytes.

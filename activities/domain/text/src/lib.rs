@@ -1,1 +1,4 @@
 //! Pure text: normalisation and the language of a text.
+
+pub mod language;
+pub mod normalize;

@@ -1,0 +1,136 @@
+//! What is to be done about a source: nothing, a fresh record, or its documents.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use corpora_contracts::config::{Config, Format, Source, digest_of};
+use corpora_contracts::ids::Digest;
+use corpora_contracts::layout::Layout;
+use corpora_contracts::ledger::{Ledger, Row};
+use corpora_contracts::receipt::Part;
+use corpora_contracts::record::{FileState, StageRecord};
+use corpora_stage::{holdings, record};
+
+use crate::convert;
+use crate::error::SourceError;
+
+/// The stage's verb.
+pub(crate) const STAGE: &str = "extract";
+
+/// The form of this stage's output, to be raised with every change of the documents that it makes of the same text.
+const VERSION: u32 = 1;
+
+/// What is to be done about a source.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Nothing: the ledger revokes it.
+    Revoked,
+    /// Nothing: its documents stand, and are of these raw parts and settings.
+    Cached(StageRecord),
+    /// Its documents stand; only the times of raw parts changed, which this record has.
+    Refresh(StageRecord),
+    /// Its documents are to be made, for these reasons.
+    Extract(Task, Vec<String>),
+}
+
+/// What documents are made of.
+#[derive(Debug, Clone)]
+pub(crate) struct Task {
+    /// The terms.
+    pub(crate) row: Row,
+    /// Where the raw parts are.
+    pub(crate) raw_dir: PathBuf,
+    /// The raw parts in order.
+    pub(crate) parts: Vec<Part>,
+    /// See [`StageRecord::keys`].
+    pub(crate) keys: BTreeMap<String, Digest>,
+}
+
+/// Decides what is to be done about a source; reads raw parts only when their times changed.
+pub(crate) fn decide(
+    config: &Config,
+    source: &Source,
+    ledger: &Ledger,
+    layout: &Layout,
+) -> Result<Action, SourceError> {
+    if ledger.revoked(&source.id) {
+        return Ok(Action::Revoked);
+    }
+    let task = task(config, source, ledger, layout)?;
+    let folder = layout.extracted(&config.dataset, &config.version, &source.id);
+    let Some(mut record) = record::read(&folder)? else {
+        return Ok(Action::Extract(task, vec!["never extracted".to_owned()]));
+    };
+    let reasons = reasons(&task, &record, layout);
+    if !reasons.is_empty() {
+        return Ok(Action::Extract(task, reasons));
+    }
+    let inputs = states(&task, &record.inputs, layout)?;
+    if inputs == record.inputs {
+        return Ok(Action::Cached(record));
+    }
+    record.inputs = inputs;
+    Ok(Action::Refresh(record))
+}
+
+fn task(config: &Config, source: &Source, ledger: &Ledger, layout: &Layout) -> Result<Task, SourceError> {
+    let (id, sha256) = (source.id.clone(), source.sha256);
+    if !matches!(source.split.format, Format::Jsonl | Format::Text) {
+        return Err(SourceError::UnbuiltFormat { id, format: source.split.format });
+    }
+    let held = holdings::read(layout, &source.id)?;
+    let holding = holdings::newest(&held, &sha256, |receipt| receipt.split.documents == source.split);
+    let Some(holding) = holding else { return Err(SourceError::NotFetched { id, sha256 }) };
+    let Some(row) = ledger.last(&source.id, &sha256).cloned() else { return Err(SourceError::NoRow { id, sha256 }) };
+    let keys = keys(config, &row)?;
+    let raw_dir = layout.raw_dir(&source.id, &holding.version);
+    Ok(Task { row, raw_dir, parts: holding.receipt.parts.clone(), keys })
+}
+
+/// What documents depend on beside the raw parts. Uses and PII policy stand in no document.
+fn keys(config: &Config, row: &Row) -> Result<BTreeMap<String, Digest>, serde_json::Error> {
+    let version = format!("{VERSION} {} {}", corpora_text::normalize::VERSION, corpora_text::language::VERSION);
+    let keys = [
+        ("extract", digest_of(&config.extract)?),
+        ("terms", digest_of(&(&row.url, &row.license_spdx))?),
+        ("stage", Digest::of(version.as_bytes())),
+    ];
+    Ok(keys.map(|(name, digest)| (name.to_owned(), digest)).into())
+}
+
+/// Why what stands is not what this run would make; none when it is, as far as can be told without the raw parts.
+fn reasons(task: &Task, record: &StageRecord, layout: &Layout) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let names = task.keys.keys().chain(record.keys.keys().filter(|name| !task.keys.contains_key(*name)));
+    let changed = names.filter(|name| task.keys.get(*name) != record.keys.get(*name));
+    reasons.extend(changed.map(|name| format!("{name} changed")));
+    let expected = task.parts.iter().map(|part| (layout.relative(&task.raw_dir.join(&part.name)), part.sha256));
+    if !expected.eq(record.inputs.iter().map(|input| (input.path.clone(), input.sha256))) {
+        reasons.push("raw parts changed".to_owned());
+    }
+    if record.stage != STAGE || !record::outputs_stand(layout, record) {
+        reasons.push("its documents are missing or damaged".to_owned());
+    }
+    reasons
+}
+
+/// The raw parts as they are now, each with its receipt's digest.
+fn states(task: &Task, known: &[FileState], layout: &Layout) -> Result<Vec<FileState>, SourceError> {
+    let state = |(part, known): (&Part, &FileState)| {
+        let path = task.raw_dir.join(&part.name);
+        let state = record::file_state(layout, &path, Some(known))?;
+        if state.sha256 == part.sha256 {
+            return Ok(state);
+        }
+        Err(SourceError::RawPartChanged { path: state.path, expected: part.sha256 })
+    };
+    task.parts.iter().zip(known).map(state).collect()
+}
+
+impl Task {
+    /// What every document of the source has in common.
+    pub(crate) fn terms(&self) -> convert::Terms<'_> {
+        let Row { source_id, url, license_spdx, .. } = &self.row;
+        convert::Terms { source_id: source_id.as_str(), url, license_spdx }
+    }
+}
