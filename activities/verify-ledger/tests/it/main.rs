@@ -7,3 +7,4 @@ mod crashes;
 mod lab;
 mod reports;
 mod runs;
+mod stages;
