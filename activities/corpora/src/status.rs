@@ -65,16 +65,18 @@ fn tell(path: &std::path::Path, layout: &Layout, part_docs: u64) -> Result<Statu
         .map_err(|error| Failure::new(error.disposition().into(), &error))?;
     let store = corpora_store::forecast(&config, &ledger, layout)
         .map_err(|error| Failure::new(error.disposition().into(), &error))?;
-    Ok(combined(&config, layout, fetch, extract, store))
+    let verify_ledger = corpora_verify_ledger::forecast(&config, layout)
+        .map_err(|error| Failure::new(error.disposition().into(), &error))?;
+    Ok(combined(&config, fetch, extract, store, verify_ledger))
 }
 
 /// What a stage makes anew, the next one works on anew.
 fn combined(
     config: &Config,
-    layout: &Layout,
     fetch: Vec<(Name, Forecast)>,
     extract: Vec<(Name, Forecast)>,
     store: Forecast,
+    verify_ledger: Forecast,
 ) -> Status {
     let both = fetch.into_iter().zip(extract);
     let sources: Vec<SourceStatus> = both
@@ -86,12 +88,7 @@ fn combined(
         .collect();
     let reextracted = store == Forecast::Cached && sources.iter().any(|source| source.extract.is_due());
     let store = if reextracted { Forecast::due("documents are made anew") } else { store };
-    let is_staged = layout.staged(&config.dataset, &config.version).exists();
-    let verify_ledger = match () {
-        () if store.is_due() => Forecast::due("the dataset is made anew"),
-        () if is_staged => Forecast::due("the staged dataset is not verified"),
-        () => Forecast::Cached,
-    };
+    let verify_ledger = if store.is_due() { Forecast::due("the dataset is made anew") } else { verify_ledger };
     Status {
         dataset: config.dataset.clone(),
         version: config.version.clone(),
