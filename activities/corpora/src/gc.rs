@@ -195,11 +195,8 @@ async fn remove(layout: &Layout, item: &Item, lock_timeout: Duration) -> Result<
         None => None,
     };
     for target in &item.targets {
-        if target.is_dir() {
-            durable::remove_tree(target)?
-        } else {
-            durable::remove_file(target)?
-        }
+        let removed = if target.is_dir() { durable::remove_tree(target) } else { durable::remove_file(target) };
+        removed?;
         if let Some(folder) = target.parent() {
             durable::remove_folder_if_empty(folder);
         }
