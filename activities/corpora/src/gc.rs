@@ -95,7 +95,8 @@ async fn sweep(config: &Config, arguments: &GcArguments) -> Result<Swept, GcErro
     Ok(Swept { freed, bytes, items })
 }
 
-/// Everything that can be freed, read without a lock: what is removed is looked at once more under it.
+/// Everything that can be freed. It is found without a lock and removed under the source's: a fetch that runs meanwhile
+/// makes new raw versions and never needs an old one, and its downloads are waited for.
 fn candidates(config: &Config, layout: &Layout) -> Result<Vec<Item>, GcError> {
     let rested_on = manifests(layout)?;
     let mut items = Vec::new();
