@@ -45,9 +45,10 @@ impl Bars {
         match event {
             Kind::Step { source, done, total, unit, .. } => {
                 let bar = self.bar(source);
-                bar.set_style(style(unit, total.is_some()));
                 bar.set_length(total.unwrap_or(0));
                 bar.set_position(*done);
+                bar.set_message(unit.clone());
+                bar.set_style(style(unit, total.is_some()));
             }
             Kind::Ckpt { source, .. } => self.bar(source).finish_and_clear(),
             _ => {}
@@ -67,7 +68,7 @@ fn style(unit: &str, sized: bool) -> ProgressStyle {
             "{prefix:24} {bar:24} {decimal_bytes:>10} / {decimal_total_bytes:10} {decimal_bytes_per_sec:>12} {eta:>5}"
         }
         ("bytes", false) => "{prefix:24} {decimal_bytes:>10} {decimal_bytes_per_sec:>12}",
-        _ => "{prefix:24} {human_pos:>10} documents {per_sec:>12}",
+        _ => "{prefix:24} {human_pos:>10} {msg}",
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
