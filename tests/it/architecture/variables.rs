@@ -21,6 +21,20 @@ const BY_LIBRARIES: &[(&str, &str)] = &[
     ("NETRC", "rust-netrc"),
     ("HOME", "rust-netrc, for `~/.netrc`"),
     ("NO_COLOR", "console, for bars"),
+    ("TEMPORAL_ADDRESS", "temporalio-client, as all that follow"),
+    ("TEMPORAL_NAMESPACE", ""),
+    ("TEMPORAL_API_KEY", ""),
+    ("TEMPORAL_CONFIG_FILE", ""),
+    ("TEMPORAL_PROFILE", ""),
+    ("TEMPORAL_TLS", ""),
+    ("TEMPORAL_TLS_CLIENT_CERT_PATH", ""),
+    ("TEMPORAL_TLS_CLIENT_CERT_DATA", ""),
+    ("TEMPORAL_TLS_CLIENT_KEY_PATH", ""),
+    ("TEMPORAL_TLS_CLIENT_KEY_DATA", ""),
+    ("TEMPORAL_TLS_SERVER_CA_CERT_PATH", ""),
+    ("TEMPORAL_TLS_SERVER_CA_CERT_DATA", ""),
+    ("TEMPORAL_TLS_SERVER_NAME", ""),
+    ("TEMPORAL_TLS_DISABLE_HOST_VERIFICATION", ""),
 ];
 
 /// Variables of the feature `faults`, which no release has.
@@ -31,6 +45,7 @@ const OF_TESTS: [&str; 2] = ["CORPORA_FAILPOINT", "CORPORA_PITFALL"];
 const NAMED_ELSEWHERE: &[(&str, &str)] = &[
     ("activities/corpora/src/environment.rs", "a closure is handed the names"),
     ("activities/fetch/src/credentials.rs", "the config names the variable of a token"),
+    ("workflows/temporal/src/environment.rs", "a child inherits all but the orchestrator's own"),
 ];
 
 /// How the code reads a variable. `vars` reads all of them and has no name.
@@ -45,7 +60,7 @@ fn read_by(sources: &[Source]) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut names, mut unnamed) = (BTreeSet::new(), BTreeSet::new());
     for (file, text) in &code {
         names.extend(literals(text).filter(|literal| is_ours(literal)).map(str::to_owned));
-        names.extend(after(text, "env = ").filter_map(literal_at).map(str::to_owned));
+        names.extend(after_word(text, "env = ").filter_map(literal_at).map(str::to_owned));
         for argument in READS.iter().flat_map(|read| after(text, read)) {
             match literal_at(argument).map(str::to_owned).or_else(|| constant(argument, &code)) {
                 Some(name) => names.insert(name),
@@ -73,6 +88,14 @@ fn after<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(needle).map(|(at, _)| text[at + needle.len()..].trim_start())
 }
 
+/// What follows each `needle` that no word ends with: `env = ` of clap, and not `bearer_env = ` of a config.
+fn after_word<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_whole = move |at: usize| !text[..at].ends_with(|char: char| char == '_' || char.is_ascii_alphanumeric());
+    text.match_indices(needle)
+        .filter(move |(at, _)| is_whole(*at))
+        .map(|(at, _)| text[at + needle.len()..].trim_start())
+}
+
 /// The string literal that the text starts with.
 fn literal_at(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.split('"').next()
@@ -88,9 +111,11 @@ fn is_ours(literal: &str) -> bool {
     literal.strip_prefix("CORPORA_").is_some_and(looks_like_a_name)
 }
 
+/// Capitals, digits and `_`; neither a number nor, with a `_` at the end, what several names start with.
 fn looks_like_a_name(literal: &str) -> bool {
-    let name = literal.as_bytes();
-    name.len() > 1 && name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+    let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let is_whole = literal.starts_with(|char: char| char.is_ascii_uppercase()) && !literal.ends_with('_');
+    literal.len() > 1 && is_whole && literal.bytes().all(is_part)
 }
 
 /// The value of the constant that an argument names, such as `clock::CLOCK_VARIABLE`.
@@ -136,7 +161,13 @@ fn programs() -> anyhow::Result<Vec<Source>> {
     for folder in PROGRAMS {
         sources.extend(tree::texts(&tree::root().join(folder), ".rs")?);
     }
-    Ok(sources.into_iter().map(|(path, text)| (tree::shown(&path), text)).collect())
+    let sources = sources.into_iter().map(|(path, text)| (tree::shown(&path), without_unit_tests(&text).to_owned()));
+    Ok(sources.filter(|(file, _)| !file.contains("/tests/") && !file.ends_with("/tests.rs")).collect())
+}
+
+/// The file without its tests, which stand at its end: their variables are those of a test.
+fn without_unit_tests(text: &str) -> &str {
+    text.split_once("\n#[cfg(test)]\nmod tests {").map_or(text, |(code, _)| code)
 }
 
 #[test]
@@ -167,12 +198,20 @@ fn reads_are_found_however_they_are_written() {
         source("e.rs", "lookup(\"CORPORA_INDIRECT\"); \"a CORPORA_PROSE text\""),
         source("f.rs", "env::var(&auth.bearer_env)"),
         source("h.rs", "let value = |name: &str| env::var(name); (value(\"BY_CLOSURE\"), \"Text\", \"\")"),
-        source("g.rs", "for (name, value) in std::env::vars() {}"),
+        source("g.rs", "for (name, value) in std::env::vars() {}; (\"01\", b\"PREFIX_\")"),
+        source("i.rs", "auth = { bearer_env = \"OF_A_CONFIG\" }"),
     ];
     let (names, unnamed) = read_by(&sources);
     let expected = ["BROKEN_LINE", "BY_CLAP", "BY_CLOSURE", "BY_CONSTANT", "CORPORA_INDIRECT", "PLAIN"];
     assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), expected);
     assert_eq!(unnamed.iter().map(String::as_str).collect::<Vec<_>>(), ["f.rs", "g.rs", "h.rs"]);
+}
+
+#[test]
+fn tests_at_the_end_of_a_file_are_no_program() {
+    let code = "fn a() {}\n";
+    assert_eq!(without_unit_tests(&format!("{code}\n#[cfg(test)]\nmod tests {{\n    \"CORPORA_TEST\"\n}}\n")), code);
+    assert_eq!(without_unit_tests(code), code);
 }
 
 #[test]
