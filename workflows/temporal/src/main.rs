@@ -1,0 +1,57 @@
+//! The `corpora-worker` program: builds as durable workflows, whose steps run `corpora` as child processes.
+
+mod activities;
+mod cli;
+mod ending;
+mod environment;
+mod failure;
+mod files;
+mod key;
+mod logging;
+mod message;
+mod plan;
+mod report;
+mod runner;
+mod service;
+mod spec;
+mod start;
+mod wait;
+mod worker;
+mod workflow;
+
+use std::process;
+
+use clap::Parser as _;
+use corpora_contracts::outcome::ExitCode;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> process::ExitCode {
+    let exit = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(error) => usage(&error),
+    };
+    process::ExitCode::from(exit.code())
+}
+
+/// Prints help, the version or what is wrong with the arguments.
+fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if printed.is_ok() && error.exit_code() == 0 { ExitCode::Success } else { ExitCode::Usage }
+}
+
+fn run(cli: &Cli) -> ExitCode {
+    logging::start(&cli.verbosity);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!("start the runtime: {error}");
+            return ExitCode::Retry;
+        }
+    };
+    match &cli.command {
+        Command::Run(arguments) => runtime.block_on(worker::run(arguments)),
+        Command::Start(arguments) => runtime.block_on(start::run(arguments)),
+    }
+}
