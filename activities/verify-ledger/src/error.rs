@@ -124,8 +124,5 @@ impl From<CheckError> for VerifyError {
 }
 
 fn counted(problems: &[Problem]) -> String {
-    match problems {
-        [only] => format!("1 problem: {only}"),
-        many => format!("{} problems", many.len()),
-    }
+    if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) }
 }

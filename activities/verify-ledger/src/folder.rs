@@ -1,5 +1,6 @@
 //! A dataset folder as it stands: manifest, rows, and the names that are in it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,9 +73,9 @@ impl Folder {
 
     /// Names that no dataset has: of no shard of the manifest, of no file of the contract.
     pub(crate) fn unexpected(&self) -> Vec<Problem> {
-        let of_shard = |name: &str| self.manifest.shards.iter().any(|shard| shard.name == name);
+        let shards: HashSet<&str> = self.manifest.shards.iter().map(|shard| shard.name.as_str()).collect();
         let is_known =
-            |name: &str| [MANIFEST, ROWS, VERIFIED].contains(&name) || OTHERS.contains(&name) || of_shard(name);
+            |name: &str| [MANIFEST, ROWS, VERIFIED].contains(&name) || OTHERS.contains(&name) || shards.contains(name);
         let unexpected = self.names.iter().filter(|name| !is_known(name));
         unexpected.map(|name| FileProblem::Unexpected { path: crate::problem::shown(name) }.into()).collect()
     }

@@ -10,6 +10,7 @@ use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::manifest::Manifest;
 use corpora_license::Policy;
 
+use crate::by_source::{self, BySource};
 use crate::evidence::Evidence;
 use crate::folder::Folder;
 use crate::problem::{Problem, TermsProblem};
@@ -29,10 +30,11 @@ pub(crate) fn of_terms(standard: Standard<'_>, ledger: &Ledger, folder: &Folder)
     let manifest = &folder.manifest;
     let mut problems = terms::identity(standard, manifest);
     problems.extend(terms::ledger_rows(ledger));
-    problems.extend(terms::sources(standard.config, ledger, manifest));
+    let ledger = BySource::new(ledger);
+    problems.extend(terms::sources(standard.config, &ledger, manifest));
     problems.extend(terms::manifest_rows(manifest));
-    problems.extend(terms::of_rows(standard, ledger, manifest));
-    problems.extend(terms::rows_file(manifest, &folder.rows, &terms::truth(standard.config, ledger, manifest)));
+    problems.extend(terms::of_rows(standard, &ledger, manifest));
+    problems.extend(terms::rows_file(manifest, &folder.rows, &terms::truth(standard.config, &ledger, manifest)));
     problems.into_iter().map(Problem::from).collect()
 }
 
@@ -79,11 +81,13 @@ pub(crate) fn of_folder(
 
 /// What the rows of the shards must say: what the manifest's ledger rows do, as far as the ledger has them.
 pub(crate) fn expected(manifest: &Manifest, config: Option<&Config>, ledger: Option<&Ledger>) -> Expected {
+    let (rows, sources) = (by_source::rows(manifest), config.map(by_source::sources).unwrap_or_default());
+    let ledger = ledger.map(BySource::new);
     let of_source = |id: &Name| {
-        let source = config.and_then(|config| config.sources.iter().find(|source| source.id == *id));
-        let row = terms::row_of(manifest, id).filter(|row| ledger.is_none_or(|ledger| ledger.rows.contains(row)));
-        let last = || ledger.zip(source).and_then(|(ledger, source)| ledger.last(id, &source.sha256));
-        let row: Option<&Row> = row.or_else(last).or_else(|| terms::row_of(manifest, id));
+        let (source, row) = (sources.get(id), rows.get(id).copied());
+        let is_known = |row: &&Row| ledger.as_ref().is_none_or(|ledger| ledger.contains(row));
+        let last = || ledger.as_ref().zip(source).and_then(|(ledger, source)| ledger.last(id, &source.sha256));
+        let row = row.filter(is_known).or_else(last).or(row);
         let has_lines = source.is_some_and(|source| source.split.format.has_lines());
         ExpectedSource {
             id: id.clone(),

@@ -19,6 +19,7 @@
 //! # Fails with
 //! [`VerifyError`]; [`Outcome::exit`] says what the orchestrator should do. A refused dataset lists every problem.
 
+mod by_source;
 mod columns;
 mod cores;
 mod error;
@@ -61,6 +62,12 @@ pub const STAGE: &str = "verify-ledger";
 pub struct Options {
     /// The longest wait for a lock that another run holds.
     pub lock_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { lock_timeout: Duration::from_secs(30) }
+    }
 }
 
 /// Judges the staged dataset of a config, and publishes it when nothing is wrong with it.

@@ -10,6 +10,7 @@ use corpora_contracts::receipt::Receipt;
 use corpora_license::Policy;
 use corpora_stage::{durable, record};
 
+use crate::by_source::BySource;
 use crate::evidence::read_ledger;
 use crate::files::{self, CheckError, Recorded};
 use crate::judge::terms;
@@ -38,13 +39,14 @@ pub(crate) fn verify(layout: &Layout, config: &Config, full: bool) -> Report {
 
 fn check(layout: &Layout, config: &Config, full: bool, report: &mut Report) -> Result<(), CheckError> {
     let ledger = read_ledger(layout)?;
+    let by_source = ledger.as_ref().ok().map(BySource::new);
     match &ledger {
         Ok(ledger) => check_ledger(ledger, config, report),
         Err(reason) => report.refuse([TermsProblem::Ledger { reason: reason.clone() }]),
     }
     let mut files = Vec::new();
     for source in &config.sources {
-        files.extend(check_source(layout, source, ledger.as_ref().ok(), report)?);
+        files.extend(check_source(layout, source, by_source.as_ref(), report)?);
     }
     if full {
         for source in &config.sources {
@@ -70,12 +72,13 @@ fn check_ledger(ledger: &Ledger, config: &Config, report: &mut Report) {
         Ok(policy) => policy,
         Err(error) => return report.refuse([format!("`[licenses]`: {error}")]),
     };
+    let ledger = BySource::new(ledger);
     for source in &config.sources {
         if ledger.revoked(&source.id) {
             report.warnings.push(format!("source `{}`: the ledger revokes it", source.id));
             continue;
         }
-        report.refuse(terms::of_source(source, ledger));
+        report.refuse(terms::of_source(source, &ledger));
         let last = ledger.last(&source.id, &source.sha256);
         report.refuse(last.and_then(|row| terms::refusal(row, &policy)));
         report.n_docs = report.n_docs.saturating_add(last.map_or(0, |row| row.n_docs));
@@ -86,7 +89,7 @@ fn check_ledger(ledger: &Ledger, config: &Config, report: &mut Report) {
 fn check_source(
     layout: &Layout,
     source: &Source,
-    ledger: Option<&Ledger>,
+    ledger: Option<&BySource>,
     report: &mut Report,
 ) -> Result<Vec<Record>, CheckError> {
     let (mut parts, mut versions, mut current) = (Vec::new(), Vec::new(), None);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use corpora_contracts::config::{Config, ShardFormat};
-use corpora_contracts::ids::Name;
+use corpora_contracts::config::{Config, ShardFormat, Source};
 use corpora_contracts::manifest::{Manifest, SourceCount, SplitName};
 use corpora_contracts::record::StageRecord;
 
+use crate::by_source::{self, BySource};
 use crate::evidence::Evidence;
 use crate::problem::{CountProblem, Problem, TermsProblem};
 use crate::scan::{NamedShard, Scan};
@@ -26,15 +26,17 @@ pub(crate) fn of_sources(
         .into_iter()
         .filter_map(|format| Some((format, Rows::of(format, manifest, shards, scans)?)))
         .collect();
+    let ledger = recorded.and_then(|(_, evidence)| evidence.ledger.as_ref().ok()).map(BySource::new);
+    let sources = recorded.map(|(config, _)| by_source::sources(config)).unwrap_or_default();
     let mut problems = Vec::new();
     for (at, source) in manifest.sources.iter().enumerate() {
         let record = recorded.and_then(|(_, evidence)| evidence.extracts.get(&source.source_id)?.as_ref());
         let of_source = of_source(source, at, &whole, record);
         // Where these do not agree, neither do the numbers that lead to them: that was told.
-        if of_source.is_empty() {
-            problems.extend(
-                recorded.map(|(config, evidence)| fetched(&source.source_id, config, evidence)).unwrap_or_default(),
-            );
+        if let (Some((_, evidence)), Some(configured), true) =
+            (recorded, sources.get(&source.source_id), of_source.is_empty())
+        {
+            problems.extend(fetched(configured, ledger.as_ref(), evidence));
         }
         problems.extend(of_source.into_iter().map(Problem::from));
     }
@@ -71,11 +73,12 @@ fn of_source(
     problems
 }
 
-/// What fetch, the ledger and extract say about a source that the config lists and the ledger does not revoke.
-fn fetched(id: &Name, config: &Config, evidence: &Evidence) -> Vec<Problem> {
-    let ledger = evidence.ledger.as_ref().ok();
-    let source = config.sources.iter().find(|source| source.id == *id);
-    let Some(source) = source.filter(|_| !ledger.is_some_and(|ledger| ledger.revoked(id))) else { return Vec::new() };
+/// What fetch, the ledger and extract say about a source, unless the ledger revokes it.
+fn fetched(source: &Source, ledger: Option<&BySource>, evidence: &Evidence) -> Vec<Problem> {
+    let id = &source.id;
+    if ledger.is_some_and(|ledger| ledger.revoked(id)) {
+        return Vec::new();
+    }
     let record = evidence.extracts.get(id).and_then(Option::as_ref);
     let mut problems: Vec<Problem> = Vec::new();
     if record.is_none() {

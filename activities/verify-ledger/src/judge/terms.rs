@@ -1,5 +1,7 @@
 //! Whose dataset it is, which ledger rows it rests on, and whether they permit what is claimed.
 
+use std::collections::HashSet;
+
 use corpora_contracts::config::{Config, LicenseClaim, Source};
 use corpora_contracts::ids::Name;
 use corpora_contracts::ledger::{Ledger, Row};
@@ -9,6 +11,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::Standard;
+use crate::by_source::{self, BySource};
 use crate::problem::{TermsProblem, list, shown};
 
 /// Whether the manifest is of this config.
@@ -35,20 +38,21 @@ pub(crate) fn ledger_rows(ledger: &Ledger) -> Vec<TermsProblem> {
 }
 
 /// Whether the manifest's sources are the config's, without the revoked ones, in its order.
-pub(crate) fn sources(config: &Config, ledger: &Ledger, manifest: &Manifest) -> Vec<TermsProblem> {
+pub(crate) fn sources(config: &Config, ledger: &BySource, manifest: &Manifest) -> Vec<TermsProblem> {
     let stored: Vec<&Name> = manifest.sources.iter().map(|source| &source.source_id).collect();
-    let listed: Vec<&Name> = config.sources.iter().map(|source| &source.id).collect();
+    let (is_stored, is_listed): (HashSet<_>, _) = (stored.iter().copied().collect(), by_source::sources(config));
     let mut problems = Vec::new();
-    for &id in &listed {
-        match (stored.contains(&id), ledger.revoked(id)) {
+    for Source { id, .. } in &config.sources {
+        match (is_stored.contains(id), ledger.revoked(id)) {
             (true, true) => problems.push(TermsProblem::Revoked { source_id: id.clone() }),
             (false, false) => problems.push(TermsProblem::NotStored { source_id: id.clone() }),
             _ => {}
         }
     }
-    let strangers = stored.iter().filter(|id| !listed.contains(id));
+    let strangers = stored.iter().filter(|id| !is_listed.contains_key(*id));
     problems.extend(strangers.map(|&id| TermsProblem::NotConfigured { source_id: id.clone() }));
-    let expected: Vec<&Name> = listed.iter().filter(|id| !ledger.revoked(id)).copied().collect();
+    let expected: Vec<&Name> =
+        config.sources.iter().map(|source| &source.id).filter(|id| !ledger.revoked(id)).collect();
     if problems.is_empty() && stored != expected {
         problems.push(TermsProblem::Sources { found: list(stored), expected: list(expected) });
     }
@@ -67,10 +71,10 @@ pub(crate) fn manifest_rows(manifest: &Manifest) -> Vec<TermsProblem> {
 
 /// Whether each of the manifest's rows is the ledger's last one of the pinned bytes, states the config's terms, and
 /// claims what the policy permits. Revoked sources are told elsewhere.
-pub(crate) fn of_rows(standard: Standard<'_>, ledger: &Ledger, manifest: &Manifest) -> Vec<TermsProblem> {
-    let mut problems = Vec::new();
+pub(crate) fn of_rows(standard: Standard<'_>, ledger: &BySource, manifest: &Manifest) -> Vec<TermsProblem> {
+    let (rows, mut problems) = (by_source::rows(manifest), Vec::new());
     for source in &standard.config.sources {
-        let Some(row) = row_of(manifest, &source.id).filter(|_| !ledger.revoked(&source.id)) else { continue };
+        let Some(&row) = rows.get(&source.id).filter(|_| !ledger.revoked(&source.id)) else { continue };
         problems.extend(of_source(source, ledger));
         problems.extend(ledger.last(&source.id, &source.sha256).and_then(|last| of_row(row, last, ledger)));
         problems.extend(refusal(row, standard.policy));
@@ -79,7 +83,7 @@ pub(crate) fn of_rows(standard: Standard<'_>, ledger: &Ledger, manifest: &Manife
 }
 
 /// Whether the ledger has a row of the pinned bytes, and whether its last one states the config's terms.
-pub(crate) fn of_source(source: &Source, ledger: &Ledger) -> Option<TermsProblem> {
+pub(crate) fn of_source(source: &Source, ledger: &BySource) -> Option<TermsProblem> {
     let source_id = source.id.clone();
     let Some(last) = ledger.last(&source.id, &source.sha256) else {
         return Some(TermsProblem::NoRow { source_id, sha256: source.sha256 });
@@ -131,26 +135,19 @@ pub(crate) fn rows_file(manifest: &Manifest, bytes: &[u8], truth: &[Row]) -> Opt
 }
 
 /// The last rows of the manifest's sources, as the ledger has them.
-pub(crate) fn truth(config: &Config, ledger: &Ledger, manifest: &Manifest) -> Vec<Row> {
-    let last = |id: &Name| {
-        let source = config.sources.iter().find(|source| source.id == *id)?;
-        ledger.last(id, &source.sha256).cloned()
-    };
+pub(crate) fn truth(config: &Config, ledger: &BySource, manifest: &Manifest) -> Vec<Row> {
+    let sources = by_source::sources(config);
+    let last = |id: &Name| ledger.last(id, &sources.get(id)?.sha256).cloned();
     manifest.sources.iter().filter_map(|source| last(&source.source_id)).collect()
 }
 
-/// The manifest's row of a source.
-pub(crate) fn row_of<'a>(manifest: &'a Manifest, id: &Name) -> Option<&'a Row> {
-    manifest.ledger.iter().find(|row| row.source_id == *id)
-}
-
-fn of_row(row: &Row, last: &Row, ledger: &Ledger) -> Option<TermsProblem> {
+fn of_row(row: &Row, last: &Row, ledger: &BySource) -> Option<TermsProblem> {
     if row == last {
         return None;
     }
     let source_id = row.source_id.clone();
     let differences = differences(&json!(row), &json!(last)).unwrap_or_default();
-    Some(if ledger.rows.contains(row) {
+    Some(if ledger.contains(row) {
         TermsProblem::Superseded { source_id, differences }
     } else {
         TermsProblem::Foreign { source_id, differences }

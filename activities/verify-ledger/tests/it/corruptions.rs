@@ -121,6 +121,29 @@ fn each_corruption_is_its_one_problem_and_what_is_published_stays() {
 }
 
 #[test]
+fn every_byte_of_what_is_staged_counts() {
+    let lab = Lab::staged();
+    let duplicates = "\"exact_duplicates\":0";
+    for (name, bytes) in tree(&lab.staged_dir()) {
+        // The table is outside the promise, and nobody counts duplicates a second time.
+        let free = String::from_utf8_lossy(&bytes).find(duplicates).map(|at| at + duplicates.len() - 1);
+        if name == "metadata.sqlite" {
+            continue;
+        }
+        for at in (0..bytes.len()).step_by(37).chain([bytes.len() - 1]).filter(|at| Some(*at) != free) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1;
+            fs::write(lab.staged_dir().join(&name), flipped).unwrap();
+            let outcome = lab.run();
+            assert_eq!(outcome.summary.entries[0].status, StageStatus::Failed, "byte {at} of `{name}`");
+            assert!(!lab.published_dir().exists(), "byte {at} of `{name}`");
+        }
+        fs::write(lab.staged_dir().join(&name), bytes).unwrap();
+    }
+    lab.expect(StageStatus::Done);
+}
+
+#[test]
 fn shards_are_as_large_as_the_config_says() {
     let mut lab = Lab::staged();
     reconfigure(&mut lab, &CONFIG.replace("shard_rows = 3", "shard_rows = 2"));
