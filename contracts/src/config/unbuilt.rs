@@ -8,12 +8,28 @@ use super::source::Format;
 /// The formats that `fetch` can split into documents.
 const BUILT: &[&str] = &[Format::Jsonl.as_str(), Format::Text.as_str()];
 
-/// Formats and crawls that this release cannot run.
+/// Formats, crawls and places of a dataset that this release cannot run.
 #[must_use]
 pub fn unbuilt(document: &Document) -> Vec<Problem> {
     let formats = tables(document, "sources").filter_map(|(at, _, table)| format(at, table));
     let crawls = tables(document, "crawls").map(|(at, node, table)| crawl(at, node, table));
-    formats.chain(crawls).collect()
+    formats.chain(crawls).chain(store(document)).collect()
+}
+
+/// `[store]` in anything but the artifacts directory and SQLite.
+fn store(document: &Document) -> Vec<Problem> {
+    let Some(Value::Table(table)) = document.root.get("store").map(|entry| &entry.node.value) else {
+        return Vec::new();
+    };
+    let refused = |key: &str, built: &str, is_planned: fn(&str) -> bool| {
+        let node = &table.get(key)?.node;
+        let Value::Text(text) = &node.value else { return None };
+        let expected = || format!("{key} `{text}` is not built yet; built is `{built}`");
+        is_planned(text).then(|| Problem::of(node, &format!("store.{key}"), expected()))
+    };
+    let target = refused("target", "artifacts", |text| text.starts_with("s3://"));
+    let metadata = refused("metadata", "sqlite", |text| text == "postgres");
+    target.into_iter().chain(metadata).collect()
 }
 
 fn format(at: usize, table: &Table) -> Option<Problem> {

@@ -132,6 +132,30 @@ fn formats_and_crawls_that_are_not_built_are_refused_by_name() {
 }
 
 #[test]
+fn places_of_a_dataset_that_are_not_built_are_refused_by_name() {
+    let base = config(&[source("a", "x", "")]);
+    for (line, expected) in [
+        (
+            "target = 's3://bucket/prefix'",
+            Some(
+                "`store.target` is `s3://bucket/prefix`: target `s3://bucket/prefix` is not built yet; built is `artifacts`",
+            ),
+        ),
+        (
+            "metadata = 'postgres'",
+            Some("`store.metadata` is `postgres`: metadata `postgres` is not built yet; built is `sqlite`"),
+        ),
+        ("target = 'artifacts'", None),
+        ("metadata = 'sqlite'", None),
+    ] {
+        let reading = read(&format!("{base}\n[store]\n{line}\n"));
+        let found: Vec<String> = reading.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(found, expected.map(str::to_owned).into_iter().collect::<Vec<_>>(), "{line}");
+        assert!(reading.config.is_some(), "the config itself is valid");
+    }
+}
+
+#[test]
 fn keys_that_mean_nothing_for_a_format_are_refused() {
     let fields = ["text_field = 'a'", "meta_fields = ['a']"];
     for (format, meaningless) in [
