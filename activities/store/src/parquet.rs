@@ -21,6 +21,10 @@ use crate::columns::COLUMNS;
 /// The compression level of pages.
 const LEVEL: i32 = 3;
 
+/// Bytes of values a page, before compression: twice the window of zstd at its level, so that little of it is lost where
+/// one page ends and the next begins.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// The columns of a shard; none is ever null.
 const SCHEMA: &str = "message schema {
     REQUIRED BYTE_ARRAY id (STRING);
@@ -61,6 +65,7 @@ impl Form {
         // Readers look for `<program> version <number>`.
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("corpora version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_data_page_size_limit(PAGE_BYTES)
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?));
         for name in COLUMNS {
             let path = ColumnPath::from(name);

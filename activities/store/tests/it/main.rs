@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(feature = "faults")]
+mod crash;
 mod free_reruns;
 mod manifest;
 mod readers;

@@ -42,7 +42,7 @@ pub(crate) fn many(id: &str, n_docs: usize) -> Source {
 
 /// An artifacts directory.
 pub(crate) struct World {
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
     pub(crate) layout: Layout,
     pub(crate) config: Config,
     pub(crate) cancel: CancellationToken,
@@ -54,9 +54,16 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let layout = Layout::new(folder.path().join("artifacts"));
         let config = config(sources, store);
-        let world = Self { _folder: folder, layout, config, cancel: CancellationToken::new() };
+        let world = Self { _folder: Some(folder), layout, config, cancel: CancellationToken::new() };
         sources.iter().for_each(|source| world.extract(source));
         world
+    }
+
+    /// The world that another process made at these artifacts.
+    #[cfg(feature = "faults")]
+    pub(crate) fn standing_at(artifacts: &Path, sources: &[Source], store: &str) -> Self {
+        let config = config(sources, store);
+        Self { _folder: None, layout: Layout::new(artifacts), config, cancel: CancellationToken::new() }
     }
 
     /// Another config over the same artifacts; its sources are extracted already.
