@@ -1,7 +1,7 @@
 //! How we know: misbehaving servers, the binary under test, and the one integration-test binary.
 //!
-//! `servers` answers the way real servers do when they break. `harness` runs the real program in a world of its own
-//! and reads what it left behind. The tests themselves are the modules of `it`.
+//! `servers` answers the way real servers do when they break, `services` are real ones. `harness` runs the real program
+//! in a world of its own and reads what it left behind. The tests themselves are the modules of `it`.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,3 +11,4 @@
 
 pub mod harness;
 pub mod servers;
+pub mod services;

@@ -15,7 +15,7 @@ mod workspace;
 pub use config::{ConfigToml, SourceToml};
 pub use lab::{Lab, NEW_YEAR, Setup};
 pub use outcome::Outcome;
-pub use program::{Run, Running, Signal, program};
+pub use program::{Run, Running, Signal, program, worker_program};
 pub use samples::{TINY, TINY_SHA256, documents, noise, pack_gzip, pack_zstd};
 pub use skip::skipped;
 pub use tree::Tree;

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use escargot::CargoBuild;
+
 use super::outcome::Outcome;
 use super::waiting::wait_until;
 
@@ -23,12 +25,23 @@ const POLL: Duration = Duration::from_millis(3);
 /// When it does not build.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-        let build = escargot::CargoBuild::new().manifest_path(workspace).package("corpora").bin("corpora");
-        let built = build.features("faults").current_release().run().expect("`corpora` builds");
-        built.path().to_owned()
-    })
+    PROGRAM.get_or_init(|| build(|cargo| cargo.package("corpora").bin("corpora").features("faults")))
+}
+
+/// The program `corpora-worker`, built likewise. Features are those of the whole workspace, as in the build of the
+/// tests: with another set, its many dependencies would be compiled a second time.
+///
+/// # Panics
+/// When it does not build.
+pub fn worker_program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build(|cargo| cargo.arg("--workspace").bin("corpora-worker")))
+}
+
+fn build(what: impl FnOnce(CargoBuild) -> CargoBuild) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let cargo = CargoBuild::new().manifest_path(workspace).current_release();
+    what(cargo).run().expect("the program builds").path().to_owned()
 }
 
 /// One run of the program, before it starts.
@@ -43,8 +56,14 @@ impl Run {
     /// The program with these arguments, and an environment of `PATH`, `HOME` and `TMPDIR` alone.
     #[must_use]
     pub fn new(home: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        Self::of(program(), home, args)
+    }
+
+    /// Another program, run likewise.
+    #[must_use]
+    pub fn of(program: &Path, home: &Path, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         let scratch = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program());
+        let mut command = Command::new(program);
         command.env_clear().env("HOME", home).env("TMPDIR", scratch.path());
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.current_dir(home).stdin(Stdio::null()).args(args);
@@ -100,7 +119,7 @@ impl Run {
         let (stdout, stderr) = (self.scratch.path().join("stdout"), self.scratch.path().join("stderr"));
         self.command.stdout(File::create(stdout).unwrap()).stderr(File::create(stderr).unwrap());
         let started = Instant::now();
-        let child = self.command.spawn().expect("`corpora` starts");
+        let child = self.command.spawn().expect("the program starts");
         let args = self.command.get_args().map(OsStr::to_owned).collect();
         Running { child, started, scratch: self.scratch, args }
     }
