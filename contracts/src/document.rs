@@ -23,10 +23,12 @@ pub struct Document {
     /// The language identified from the text, an ISO 639 code (two letters where there is one); `und` when it cannot
     /// be told.
     pub lang: String,
-    /// The title; empty where the source has none.
+    /// The string `title` of `meta` as one line; empty where the source has none.
     pub title: String,
-    /// The text, normalised.
+    /// The text, normalised: LF line ends, no control characters but LF and TAB, no U+FEFF, NFC, no white space at the
+    /// end of a line, at most one blank line in a row and none at either end.
     pub text: String,
-    /// What else is known; the raw document's.
+    /// What else is known: the raw document's, byte for byte in the file, so that numbers are spelt as the source
+    /// spells them. This type reads them as `serde_json` does, and refuses those beyond the range of an `f64`.
     pub meta: serde_json::Map<String, serde_json::Value>,
 }

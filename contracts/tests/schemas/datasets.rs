@@ -34,7 +34,7 @@ fn document() {
 fn stage_record() {
     let record = StageRecord {
         stage: "extract".into(),
-        keys: BTreeMap::from([("config".into(), Digest::of(b"config")), ("terms".into(), Digest::of(b"terms"))]),
+        keys: ["extract", "stage", "terms"].map(|key| (key.into(), Digest::of(key.as_bytes()))).into(),
         inputs: vec![FileState {
             path: "corpus/raw/tiny/20260101/part-00000.jsonl.zst".into(),
             sha256: Digest::of(b"raw"),
