@@ -1,6 +1,6 @@
 //! The store stage over real files: documents as extract leaves them in, staged datasets out.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[cfg(feature = "faults")]
 mod crash;
