@@ -55,12 +55,14 @@ fn points() -> Vec<String> {
 
 #[test]
 fn killed_at_every_point_the_next_run_ends_as_if_nothing_had_been() {
-    let points = points();
+    let all = points();
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "each name once");
+    // The points of the later stages stand behind those of fetch; `build_crash` has them all.
+    let points: Vec<&String> = all.iter().take_while(|point| !point.starts_with("extract")).collect();
     assert!(points.len() >= 10, "{points:?}");
-    assert_eq!(points.iter().collect::<BTreeSet<_>>().len(), points.len(), "each name once");
     let (_, undisturbed) = CrashLab::new().finish();
     let (mut unreached, mut wrong) = (Vec::new(), Vec::new());
-    for point in &points {
+    for point in points {
         for nth in 1..=3 {
             let crash = CrashLab::new();
             let run = crash.fetch().env("CORPORA_FAILPOINT", format!("{point}:{nth}")).run();
@@ -79,8 +81,7 @@ fn killed_at_every_point_the_next_run_ends_as_if_nothing_had_been() {
         }
     }
     assert!(wrong.is_empty(), "{}\ninstead of {undisturbed:?}", wrong.join("\n"));
-    unreached.retain(|point| !point.starts_with("done."));
-    assert_eq!(unreached, [""; 0], "every point but those of an activity is on the way of this fetch");
+    assert_eq!(unreached, [""; 0], "every point is on the way of this fetch");
 }
 
 #[test]

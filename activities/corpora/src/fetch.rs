@@ -65,12 +65,12 @@ pub(crate) fn table(summary: &FetchSummary) -> String {
 /// In a build with faults, prints the kill points when `CORPORA_FAILPOINT=list` asks for them.
 #[cfg(feature = "faults")]
 pub(crate) fn listed_kill_points() -> bool {
-    use corpora_stage::fault::{ACTIVITY_POINTS, POINTS};
+    use corpora_stage::fault::{ACTIVITY_POINTS, EXTRACT_POINTS, POINTS, STORE_POINTS, VERIFY_POINTS};
 
     let asked = std::env::var("CORPORA_FAILPOINT").is_ok_and(|value| value == "list");
     if asked {
-        let all: Vec<&str> = POINTS.into_iter().chain(ACTIVITY_POINTS).collect();
-        Output::new(None).text(&all.join("\n"));
+        let stages = [&POINTS[..], &EXTRACT_POINTS, &STORE_POINTS, &VERIFY_POINTS, &ACTIVITY_POINTS];
+        Output::new(None).text(&stages.concat().join("\n"));
     }
     asked
 }

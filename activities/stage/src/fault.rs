@@ -2,7 +2,10 @@
 //!
 //! Without the feature `faults` every function here is empty and no variable is read, so a release has no switch.
 
-/// Every kill point, in the order in which an undisturbed fetch over HTTP reaches them.
+#[cfg(feature = "faults")]
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Every kill point of fetch, in the order in which an undisturbed fetch over HTTP reaches them.
 ///
 /// `.before` and `.after` surround the rename or append that makes the thing durable.
 pub const POINTS: [&str; 15] = [
@@ -39,15 +42,25 @@ pub const ACTIVITY_POINTS: [&str; 2] = ["done.before", "done.after"];
 /// Kills this process with SIGKILL when `CORPORA_FAILPOINT` names this point (`name` or `name:<n>`, the n-th time).
 #[cfg(feature = "faults")]
 pub fn point(name: &str) {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    static REACHED: AtomicU32 = AtomicU32::new(0);
     debug_assert!(is_listed(name), "kill point {name} is not listed");
-    let Ok(wanted) = std::env::var("CORPORA_FAILPOINT") else { return };
-    let (wanted, nth) = wanted.split_once(':').map_or((wanted.as_str(), 1), |(n, nth)| (n, nth.parse().unwrap_or(1)));
+    let Some((wanted, nth)) = wanted() else { return };
     if wanted == name && REACHED.fetch_add(1, Ordering::SeqCst) + 1 == nth {
         kill_self();
     }
+}
+
+/// How often the wanted point was reached.
+#[cfg(feature = "faults")]
+static REACHED: AtomicU32 = AtomicU32::new(0);
+
+/// The point where to die, and which time of reaching it.
+#[cfg(feature = "faults")]
+fn wanted() -> Option<(String, u32)> {
+    let wanted = std::env::var("CORPORA_FAILPOINT").ok()?;
+    Some(match wanted.split_once(':') {
+        Some((name, nth)) => (name.to_owned(), nth.parse().unwrap_or(1)),
+        None => (wanted, 1),
+    })
 }
 
 /// Nothing: this build has no faults.
@@ -59,7 +72,7 @@ pub fn point(_name: &str) {}
 #[cfg(feature = "faults")]
 #[must_use]
 pub fn wants(name: &str) -> bool {
-    std::env::var("CORPORA_FAILPOINT").is_ok_and(|wanted| wanted.split(':').next() == Some(name))
+    wanted().is_some_and(|(wanted, nth)| wanted == name && REACHED.load(Ordering::SeqCst) + 1 == nth)
 }
 
 /// Never: this build has no faults.
