@@ -75,6 +75,8 @@ async fn store(config: &Config, options: &Options, context: &Context) -> Result<
 
 fn store_locked(config: &Config, jobs: usize, context: &Context) -> Result<Stored, StoreError> {
     let Context { layout, cancel, progress, .. } = context;
+    // A crash on the way to the record's name leaves a temporary, which nobody else would remove.
+    durable::clean_temporaries(&layout.stage(STAGE, &config.dataset, &config.version))?;
     let plan = plan::plan(config, &ledger::read(layout)?, layout)?;
     let reasons = match standing::decide(config, &plan, layout)? {
         Action::Cached(standing) => return keep(config, context, *standing),
