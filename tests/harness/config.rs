@@ -18,9 +18,16 @@ impl ConfigToml {
         Self { top, sources: sources.into() }
     }
 
-    /// One more key beside `dataset`.
+    /// Small shards in both forms, and one document in five held out.
+    #[must_use]
+    pub fn shelved(sources: impl Into<Vec<SourceToml>>) -> Self {
+        Self::new(sources).with("store", json!({ "shard_rows": 16, "val_permille": 200 }))
+    }
+
+    /// One more key beside `dataset`, also one that is set already.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.top.retain(|(name, _)| name != key);
         self.top.push((key.to_owned(), value.into()));
         self
     }

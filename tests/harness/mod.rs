@@ -3,6 +3,7 @@
 //! A test reads as a transcript: set the server up, write a config, run, look at what was printed, asked and left.
 
 mod config;
+mod footprints;
 mod lab;
 mod outcome;
 mod program;
@@ -13,11 +14,12 @@ mod waiting;
 mod workspace;
 
 pub use config::{ConfigToml, SourceToml};
+pub use footprints::Footprints;
 pub use lab::{Lab, NEW_YEAR, Setup};
 pub use outcome::Outcome;
 pub use program::{Run, Running, Signal, program, worker_program};
-pub use samples::{TINY, TINY_SHA256, documents, noise, pack_gzip, pack_zstd};
+pub use samples::{NOTES, TINY, TINY_SHA256, documents, noise, pack_gzip, pack_zstd};
 pub use skip::skipped;
 pub use tree::Tree;
 pub use waiting::wait_until;
-pub use workspace::Workspace;
+pub use workspace::{PUBLISHED, Workspace};

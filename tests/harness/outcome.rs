@@ -4,7 +4,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use corpora_contracts::summary::{Entry, EntryError, FetchSummary, Status};
+use corpora_contracts::summary::{
+    BuildSummary, Entry, EntryError, FetchSummary, StageEntry, StageResult, StageSummary, Status,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// A finished run.
 #[derive(Debug)]
@@ -51,13 +55,67 @@ impl Outcome {
     #[must_use]
     #[track_caller]
     pub fn summary(&self) -> FetchSummary {
+        self.result()
+    }
+
+    /// The summary that build prints as the last line of stdout.
+    ///
+    /// # Panics
+    /// As [`Outcome::summary`].
+    #[must_use]
+    #[track_caller]
+    pub fn build_summary(&self) -> BuildSummary {
+        self.result()
+    }
+
+    /// The summary that extract, store and verify-ledger print as the last line of stdout.
+    ///
+    /// # Panics
+    /// As [`Outcome::summary`].
+    #[must_use]
+    #[track_caller]
+    pub fn stage_summary(&self) -> StageSummary {
+        self.result()
+    }
+
+    #[track_caller]
+    fn result<T: Serialize + DeserializeOwned>(&self) -> T {
         let line = self.stdout.lines().last().unwrap_or_default();
-        let summary: FetchSummary = serde_json::from_str(line)
+        let summary: T = serde_json::from_str(line)
             .unwrap_or_else(|error| panic!("no summary ({error})\nstdout: {}\nstderr: {}", self.stdout, self.stderr));
         let compact = serde_json::to_string(&summary).unwrap();
         assert_eq!(line, compact, "the summary is compact, with its keys in order and none besides");
         assert!(self.stdout.ends_with('\n'), "the last line is a line");
         summary
+    }
+
+    /// Every entry of a build's stages that ran, as (stage, id, status).
+    #[must_use]
+    #[track_caller]
+    pub fn build_statuses(&self) -> Vec<(String, String, String)> {
+        let word = |status: serde_json::Value| status.as_str().unwrap_or_default().to_owned();
+        let of = |stage: StageResult| -> Vec<(String, String, String)> {
+            match stage {
+                StageResult::Fetch(FetchSummary { stage, entries, .. }) => {
+                    let told = |e: Entry| (stage.clone(), e.source_id.to_string(), word(serde_json::json!(e.status)));
+                    entries.into_iter().map(told).collect()
+                }
+                StageResult::Documents(StageSummary { stage, entries, .. }) => {
+                    let told = |e: StageEntry| (stage.clone(), e.id, word(serde_json::json!(e.status)));
+                    entries.into_iter().map(told).collect()
+                }
+            }
+        };
+        self.build_summary().stages.into_iter().flat_map(of).collect()
+    }
+
+    /// What a build's stages did anew, as `<stage> <id>`: everything that is neither cached nor revoked.
+    #[must_use]
+    #[track_caller]
+    pub fn worked_on(&self) -> Vec<String> {
+        let statuses = self.build_statuses().into_iter();
+        let worked = statuses.filter(|(_, _, status)| status != "cached" && status != "revoked");
+        worked.map(|(stage, id, _)| format!("{stage} {id}")).collect()
     }
 
     /// The entry of one source.

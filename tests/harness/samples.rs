@@ -5,6 +5,11 @@ use std::io::Write as _;
 /// The two documents of the fetch seed's worked example, section 3: 54 bytes.
 pub const TINY: &[u8] = b"{\"text\": \"Tom has a red ball.\"}\n{\"text\": \"Mia naps.\"}\n";
 
+/// Four blocks of text, one of them a document of [`TINY`]; the last but one is changed by normalisation.
+pub const NOTES: &[u8] =
+    "First note,\nin two lines.\n\nMia naps.\n\n\u{feff}Cafe\u{301} \u{b}au lait. \t\n\nÜber allen Gipfeln ist Ruh.\n"
+        .as_bytes();
+
 /// The digest that the seed gives for [`TINY`].
 pub const TINY_SHA256: &str = "e9d5b783f9fbf6ec94f8144919e20e8fea345376df3ad331cc01df785a7bd42b";
 

@@ -3,13 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use corpora_contracts::document::Document;
 use corpora_contracts::ledger::Row;
+use corpora_contracts::manifest::Manifest;
 use corpora_contracts::raw::RawDocument;
 use corpora_contracts::receipt::Receipt;
 use serde_json::{Value, json};
 
 use super::config::ConfigToml;
 use super::tree::Tree;
+
+/// Where the dataset of [`ConfigToml::new`] is published.
+pub const PUBLISHED: &str = "corpus/datasets/small/v1";
 
 /// A temporary folder with a config, an artifacts directory and a home.
 #[derive(Debug)]
@@ -166,6 +171,38 @@ impl Workspace {
     #[must_use]
     pub fn texts(&self, id: &str) -> Vec<String> {
         self.raw_documents(id).into_iter().map(|document| document.text).collect()
+    }
+
+    /// The manifest of the published dataset `small/v1`; none when nothing is published.
+    ///
+    /// # Panics
+    /// When it is not of the contract's form.
+    #[must_use]
+    pub fn manifest(&self) -> Option<Manifest> {
+        let bytes = self.read(&format!("{PUBLISHED}/_MANIFEST.json"))?;
+        Some(serde_json::from_slice(&bytes).unwrap())
+    }
+
+    /// The rows of the JSON Lines shards of the published dataset, in order.
+    #[must_use]
+    pub fn shard_rows(&self) -> Vec<Value> {
+        let shards = self.manifest().into_iter().flat_map(|manifest| manifest.shards).map(|shard| shard.name);
+        let unpacked = shards.filter(|name| name.starts_with("jsonl/")).map(|name| {
+            let packed = self.read(&format!("{PUBLISHED}/{name}")).expect("the shard is there");
+            String::from_utf8(zstd::decode_all(&*packed).unwrap()).unwrap()
+        });
+        let all: String = unpacked.collect();
+        all.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The documents that extract made of a source of `small/v1`.
+    #[must_use]
+    pub fn documents(&self, id: &str) -> Vec<Document> {
+        let folder = self.path(&format!("corpus/extract/small/v1/{id}"));
+        let parts = names(&folder).into_iter().filter(|name| name.starts_with("part-"));
+        let unpack = |name: String| zstd::decode_all(&*fs::read(folder.join(name)).unwrap()).unwrap();
+        let all: String = parts.map(|name| String::from_utf8(unpack(name)).unwrap()).collect();
+        all.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Everything below the artifacts directory.

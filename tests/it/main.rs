@@ -2,6 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should stop where it is")]
 
 mod architecture;
+mod build_changes;
+mod build_crash;
+mod build_forecast;
+mod build_gc;
+mod build_order;
+mod build_reads;
+mod build_run;
+mod build_together;
 mod crash;
 mod fetch_activity;
 mod fetch_bodies;

@@ -1,0 +1,91 @@
+//! Two builds at once over one artifacts directory.
+
+use std::time::Duration;
+
+use corpora_tests::harness::{ConfigToml, Lab, Outcome, PUBLISHED, Tree, documents, wait_until};
+use corpora_tests::servers::{Answer, Gate};
+
+/// A lab whose downloads wait at the gate.
+fn lab(gate: &Gate) -> Lab {
+    let lab = Lab::new().with_proxy();
+    lab.work.configure(ConfigToml::shelved(lab.shelf()));
+    lab.server.serve("/many.jsonl", Answer::object(documents("many", 60)).held_at(gate));
+    lab
+}
+
+fn made(lab: &Lab) -> Tree {
+    let mut tree = lab.work.tree();
+    tree.files.retain(|path, _| !path.ends_with("/metadata.sqlite") && !path.ends_with("/_STAGE.json"));
+    tree
+}
+
+/// What one build alone makes.
+fn alone() -> Tree {
+    let gate = Gate::opening_at(1);
+    let lab = lab(&gate);
+    let _ = lab.build().run().exits(0);
+    made(&lab)
+}
+
+#[track_caller]
+fn assert_one_right_result(lab: &Lab) {
+    let (mut made, mut alone) = (made(lab), alone());
+    // Each run appends its rows in config order; which run appends first is open.
+    made.files.remove("corpus/LEDGER.jsonl");
+    alone.files.remove("corpus/LEDGER.jsonl");
+    assert_eq!(made, alone);
+    let mut ids = lab.work.ledger_ids();
+    ids.sort();
+    assert_eq!(ids, ["many", "notes", "tiny"], "each row once");
+    let _ = lab.program(["verify"]).arg(lab.work.path(PUBLISHED)).run().exits(0);
+    lab.assert_rebuild_is_free(lab.build());
+}
+
+#[test]
+fn two_builds_share_the_work_and_both_end_well() {
+    let gate = Gate::closed();
+    let lab = lab(&gate);
+    let first = lab.build().start();
+    gate.wait_for(1);
+    let second = lab.build().start();
+    second.wait_until_stderr_says("many.lock");
+    gate.open();
+    let runs: [Outcome; 2] = [first.wait().exits(0), second.wait().exits(0)];
+    for run in &runs {
+        assert_eq!(run.build_summary().n_docs, 66, "{}", run.stdout);
+    }
+    assert_eq!(lab.server.requests("/many.jsonl").len(), 1, "what one downloads, the other does not");
+    assert_one_right_result(&lab);
+}
+
+#[test]
+fn a_build_that_does_not_wait_for_locks_leaves_them_to_the_other() {
+    let gate = Gate::closed();
+    let lab = lab(&gate);
+    let first = lab.build().start();
+    gate.wait_for(1);
+    for id in ["tiny", "notes"] {
+        wait_until(|| lab.work.versions(id) == ["20260101"]);
+    }
+    let second = lab.build().args(["--lock-timeout", "0"]).run().exits(75);
+    assert!(second.stderr.contains("many.lock"), "{}", second.stderr);
+    assert_eq!(second.build_summary().dataset_dir, "");
+    gate.open();
+    let _ = first.wait().exits(0);
+    assert_one_right_result(&lab);
+}
+
+#[test]
+fn builds_that_start_in_step_end_with_one_result() {
+    for stage in ["fetch", "extract", "store"] {
+        let gate = Gate::opening_at(1);
+        let lab = lab(&gate);
+        let _ = lab.build().args(["--until", stage]).run().exits(0);
+        let running = [lab.build().start(), lab.build().start(), lab.build().start()];
+        for run in running {
+            let run = run.wait().exits(0);
+            assert!(run.took < Duration::from_secs(30), "{:?}", run.took);
+        }
+        assert_one_right_result(&lab);
+    }
+}
