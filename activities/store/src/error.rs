@@ -1,12 +1,12 @@
 //! Why there is no dataset, and what to do about it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ::parquet::errors::ParquetError;
 use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::Disposition;
-use corpora_stage::durable::{FileError, is_disk_full};
+use corpora_stage::durable::{self, FileError};
 use corpora_stage::holdings::HoldingsError;
 use corpora_stage::ledger::ReadLedgerError;
 use corpora_stage::lock::LockError;
@@ -76,7 +76,7 @@ pub enum StoreError {
         /// What the parser says.
         source: serde_json::Error,
     },
-    /// A shard cannot be written.
+    /// A shard cannot be encoded: a page of it would be larger than the format takes.
     #[error("write `{}`", path.display())]
     Parquet {
         /// The shard.
@@ -113,9 +113,9 @@ impl StoreError {
             Self::Ledger(error) => error.disposition(),
             Self::Holdings(error) => error.disposition(),
             Self::Metadata { source, .. } => metadata_disposition(source),
-            Self::Parquet { source, .. } if io_cause(source).is_none() => Disposition::Fail,
-            Self::Parquet { .. } | Self::Thread(_) => Disposition::Retry,
-            Self::NotBuilt { .. }
+            Self::Thread(_) => Disposition::Retry,
+            Self::Parquet { .. }
+            | Self::NotBuilt { .. }
             | Self::NotFetched { .. }
             | Self::NotExtracted { .. }
             | Self::Stale { .. }
@@ -153,10 +153,20 @@ impl StoreError {
     pub fn is_disk_full(&self) -> bool {
         match self {
             Self::Lock(LockError::File(error)) | Self::File(error) => error.is_disk_full(),
-            Self::Parquet { source, .. } => io_cause(source).is_some_and(is_disk_full),
             Self::Metadata { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
             _ => false,
         }
+    }
+}
+
+/// What the Parquet writer says about a file: that the system fails it, or that the rows do.
+pub(crate) fn of_parquet(path: &Path, error: ParquetError) -> StoreError {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => durable::on("write", path)(*cause).into(),
+            Err(cause) => StoreError::Parquet { path: path.to_owned(), source: ParquetError::External(cause) },
+        },
+        source => StoreError::Parquet { path: path.to_owned(), source },
     }
 }
 
@@ -165,14 +175,6 @@ fn metadata_disposition(error: &rusqlite::Error) -> Disposition {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::ConstraintViolation | rusqlite::ErrorCode::TooBig) => Disposition::Fail,
         _ => Disposition::Retry,
-    }
-}
-
-/// The system's error that the Parquet writer passes on, if it is one.
-fn io_cause(error: &ParquetError) -> Option<&io::Error> {
-    match error {
-        ParquetError::External(cause) => cause.downcast_ref(),
-        _ => None,
     }
 }
 
@@ -186,13 +188,13 @@ mod tests {
         let path = PathBuf::from("shard");
         let sqlite = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL), None);
         for error in [
-            StoreError::File(corpora_stage::durable::on("write", &path)(full())),
-            StoreError::Parquet { path: path.clone(), source: full().into() },
+            StoreError::File(durable::on("write", &path)(full())),
+            of_parquet(&path, full().into()),
             StoreError::Metadata { path: path.clone(), source: sqlite },
         ] {
             assert_eq!((error.kind(), error.disposition()), ("disk_full", Disposition::Retry), "{error:?}");
         }
-        let ours = StoreError::Parquet { path, source: ParquetError::General("page too large".to_owned()) };
+        let ours = of_parquet(&path, ParquetError::General("page too large".to_owned()));
         assert_eq!((ours.kind(), ours.disposition()), ("parquet", Disposition::Fail));
     }
 }

@@ -25,7 +25,7 @@ use crate::columns::Rows;
 use crate::cut::{Count, Cutter};
 use crate::documents;
 use crate::duplicates::Duplicates;
-use crate::error::StoreError;
+use crate::error::{StoreError, of_parquet};
 use crate::group::{Group, Origin, SharedGroup, WrittenShard};
 use crate::ordered;
 use crate::parquet::Form;
@@ -35,6 +35,9 @@ use crate::{jsonl, metadata, parquet};
 
 /// The file that digests may be sorted in, gone before the dataset is published.
 const DIGESTS: &str = ".digests";
+
+/// More threads for one step than this would wait for the one that unpacks the documents, and each holds a group.
+const MOST_JOBS: usize = 8;
 
 /// What is made of what, and how.
 #[derive(Clone, Copy)]
@@ -67,7 +70,8 @@ pub(crate) struct Made {
 /// [`StoreError`] of the step that failed first on the documents' way.
 pub(crate) fn run(work: Work<'_>) -> Result<Made, StoreError> {
     let origins: Vec<Origin> = work.plan.inputs.iter().map(|input| input.origin.clone()).collect();
-    let form = Form::new().map_err(|source| StoreError::Parquet { path: work.folder.to_owned(), source })?;
+    let form = Form::new().map_err(|error| of_parquet(work.folder, error))?;
+    let work = Work { jobs: work.jobs.clamp(1, MOST_JOBS), ..work };
     thread::scope(|scope| {
         let (feed, blocks) = sync_channel(2);
         let reader = move || documents::read(work.plan, work.layout, work.cancel, &feed);

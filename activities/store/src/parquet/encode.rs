@@ -7,6 +7,7 @@ use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, FixedLenByteArray
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use bytes::Bytes;
+use corpora_contracts::manifest::SplitName;
 
 use super::Form;
 use crate::columns::FrozenStrings;
@@ -15,8 +16,7 @@ use crate::group::{Group, Origin, SharedGroup};
 /// A group that only needs its place in a file.
 #[derive(Debug)]
 pub(crate) struct EncodedGroup {
-    /// The group, of which the shard's writer needs no rows any more.
-    pub(super) split: corpora_contracts::manifest::SplitName,
+    pub(super) split: SplitName,
     pub(super) shard: u64,
     /// Rows of the shard up to the end of this group.
     pub(super) rows_so_far: u64,

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::writer::SerializedFileWriter;
 use corpora_contracts::config::ShardFormat;
+use corpora_contracts::ids::Digest;
 use corpora_contracts::manifest::SplitName;
 use corpora_stage::fault;
 
 use super::{EncodedGroup, Form};
-use crate::error::StoreError;
+use crate::error::{StoreError, of_parquet};
 use crate::group::WrittenShard;
 use crate::shard::{self, HashedFile};
 
@@ -26,7 +27,7 @@ pub(crate) fn write(
     let mut open = [None, None];
     let mut written = Vec::new();
     for group in groups {
-        let group = group.map_err(|source| StoreError::Parquet { path: folder.to_owned(), source })?;
+        let group = group.map_err(|error| of_parquet(folder, error))?;
         let (split, index, rows, ends_shard) = (group.split, group.shard, group.rows_so_far, group.ends_shard);
         let place = &mut open[usize::from(split == SplitName::Val)];
         let mut shard = match place.take() {
@@ -56,7 +57,7 @@ impl OpenShard {
         let path = folder.join(shard::unfinished_name(ShardFormat::Parquet, split, index));
         let file = HashedFile::create(&path)?;
         let writer = SerializedFileWriter::new(file, Arc::clone(&form.schema), Arc::clone(&form.properties));
-        let writer = writer.map_err(|source| StoreError::Parquet { path: path.clone(), source })?;
+        let writer = writer.map_err(|error| of_parquet(&path, error))?;
         Ok(Self { path, writer })
     }
 
@@ -64,14 +65,14 @@ impl OpenShard {
         if group.columns.is_empty() {
             return Ok(());
         }
-        append(&mut self.writer, group).map_err(|source| StoreError::Parquet { path: self.path.clone(), source })
+        append(&mut self.writer, group).map_err(|error| of_parquet(&self.path, error))
     }
 
-    fn finish(self) -> Result<(corpora_contracts::ids::Digest, u64), StoreError> {
+    fn finish(self) -> Result<(Digest, u64), StoreError> {
         let Self { path, writer } = self;
         match writer.into_inner() {
             Ok(file) => Ok(file.finish(&path)?),
-            Err(source) => Err(StoreError::Parquet { path, source }),
+            Err(error) => Err(of_parquet(&path, error)),
         }
     }
 }
