@@ -1,8 +1,12 @@
 //! Two builds at once over one artifacts directory.
 
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use corpora_tests::harness::{ConfigToml, Lab, Outcome, PUBLISHED, Tree, documents, wait_until};
+use corpora_tests::harness::{ConfigToml, Lab, Outcome, PUBLISHED, Tree, documents, skipped, wait_until};
 use corpora_tests::servers::{Answer, Gate};
 
 /// A lab whose downloads wait at the gate.
@@ -88,4 +92,42 @@ fn builds_that_start_in_step_end_with_one_result() {
         }
         assert_one_right_result(&lab);
     }
+}
+
+/// Whether the file system below a folder can exchange two names in one step.
+#[expect(unsafe_code, reason = "renameat2 takes two C strings that outlive the call")]
+fn can_exchange(folder: &Path) -> bool {
+    let names = ["one", "two"].map(|name| folder.join(name));
+    names.iter().for_each(|name| fs::create_dir(name).unwrap());
+    let [one, two] = names.map(|name| CString::new(name.into_os_string().into_encoded_bytes()).unwrap());
+    let (cwd, exchange) = (libc::AT_FDCWD, libc::RENAME_EXCHANGE);
+    unsafe { libc::renameat2(cwd, one.as_ptr(), cwd, two.as_ptr(), exchange) == 0 }
+}
+
+#[test]
+fn a_reader_finds_the_old_or_the_new_dataset_at_every_moment() {
+    let gate = Gate::opening_at(1);
+    let lab = lab(&gate);
+    if !can_exchange(lab.work.root()) {
+        skipped("the swap under a reader's eyes", "this file system cannot exchange two names");
+        return;
+    }
+    let _ = lab.build().run().exits(0);
+    let read = || fs::read(lab.work.path(&format!("{PUBLISHED}/_MANIFEST.json"))).expect("a manifest is there");
+    let mut seen = BTreeSet::from([read()]);
+    let [tiny, many, notes] = lab.shelf();
+    for licence in ["MIT", "CC-BY-4.0"] {
+        lab.work.configure(ConfigToml::shelved([
+            tiny.clone(),
+            many.clone(),
+            notes.clone().with("license_spdx", licence),
+        ]));
+        let mut running = lab.build().start();
+        while running.runs() {
+            seen.insert(read());
+        }
+        let _ = running.wait().exits(0);
+        seen.insert(read());
+    }
+    assert_eq!(seen.len(), 3, "each dataset whole, and nothing else");
 }

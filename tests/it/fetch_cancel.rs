@@ -18,6 +18,8 @@ fn a_cancelled_run_keeps_what_it_has_and_says_so() {
         let run = lab.fetch().args(["--concurrency", "1", "--timeout", "15"]).start();
         let part = "corpus/downloads/slow/slow.jsonl.part";
         wait_until(|| lab.work.read(part).is_some_and(|bytes| bytes.len() == 5000));
+        // A source is split while the next one is downloaded.
+        wait_until(|| lab.work.versions("done") == ["20260101"]);
         run.signal(signal);
         let run = run.wait().exits(130);
         assert!(run.took < Duration::from_secs(7), "{signal:?}: {:?}", run.took);
