@@ -107,9 +107,12 @@ fn staleness(source: &Source, row: &Row, record: &StageRecord, layout: &Layout) 
     if receipt.split.documents != source.split {
         return Ok(Some("its documents are of another format or other fields than the config's".to_owned()));
     }
-    let counted = record.dropped.values().fold(record.kept, |sum, dropped| sum.saturating_add(*dropped));
-    let differ = counted != row.n_docs;
-    Ok(differ.then(|| format!("extract kept or dropped {counted} documents, the ledger has {}", row.n_docs)))
+    // Extract's record carries what fetch dropped, too; the ledger counts what fetch kept.
+    let sum =
+        |start: u64, dropped: &BTreeMap<String, u64>| dropped.values().fold(start, |sum, n| sum.saturating_add(*n));
+    let (counted, held) = (sum(record.kept, &record.dropped), sum(row.n_docs, &receipt.dropped));
+    let differ = counted != held;
+    Ok(differ.then(|| format!("extract kept or dropped {counted} documents, fetch {held}")))
 }
 
 /// The receipt of the raw directory that the documents were made of.

@@ -62,6 +62,8 @@ fn killed_at_every_point_the_next_run_ends_as_if_nothing_had_been() {
                 assert_eq!(snapshot(&world.staged()), staged, "{point}:{nth}");
                 let names = corpora_stage::durable::names_in(&datasets(&world)).unwrap();
                 assert_eq!(names, ["v1.staged"], "{point}:{nth}");
+                let record = world.layout.stage("store", &world.config.dataset, &world.config.version);
+                assert_eq!(corpora_stage::durable::names_in(&record).unwrap(), ["_STAGE.json"], "{point}:{nth}");
                 world.store(2, StageStatus::Cached);
             }
         }
