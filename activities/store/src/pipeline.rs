@@ -111,6 +111,10 @@ fn cut(
         done += rows.len() as u64;
         (work.report)(done);
     }
+    // The reader stopped, too; what is gathered is not worth compressing any more.
+    if work.cancel.is_cancelled() {
+        return Err(StoreError::Cancelled);
+    }
     // After a reader that failed this makes a shorter last shard, of a folder that is thrown away.
     let _ = cutter.finish(&mut emit);
     Ok((cutter.counts, duplicates.count()?))
