@@ -98,6 +98,12 @@ pub enum LedgerError {
     },
 }
 
+/// A row is an object: serde alone would take an array of the same values, too.
+fn read_row(line: &[u8]) -> Result<Row, serde_json::Error> {
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    if is_object { serde_json::from_slice(line) } else { Err(serde::de::Error::custom("a row is a JSON object")) }
+}
+
 /// How the file ends; a writer mends the tail before it appends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tail {
@@ -131,7 +137,7 @@ impl Ledger {
         let mut start = 0;
         for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
             let whole = line.ends_with(b"\n");
-            match (serde_json::from_slice(line), whole) {
+            match (read_row(line), whole) {
                 (Ok(row), true) => rows.push(row),
                 (Ok(row), false) => {
                     rows.push(row);

@@ -22,7 +22,7 @@ pub struct StageRecord {
     pub inputs: Vec<FileState>,
     /// Documents written.
     pub kept: u64,
-    /// Documents left out, by reason.
+    /// Documents left out, by reason, by this stage and those before it.
     pub dropped: BTreeMap<String, u64>,
     /// The files that were written, in order.
     pub outputs: Vec<OutputFile>,

@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &BuildArguments, output: Output, bars: Option
 async fn build(arguments: &BuildArguments, output: Output, bars: Option<Bars>) -> Result<ExitCode, Failure> {
     let loaded = check::load(&arguments.config)?;
     let context = stage::context(arguments.artifacts.as_ref(), None, bars.as_ref())?;
-    let mut build = Build { loaded: &loaded, arguments, context: &context, stages: Vec::new() };
+    let mut build = Build { loaded: &loaded, arguments, context: &context, stages: Vec::new(), failed: Vec::new() };
     let plan = corpora_plan::steps(&loaded.config);
     let exit = walk(&plan.levels, arguments.until.map(Stage::from), arguments.keep_going, &mut build).await;
     if let Some(bars) = bars {
@@ -72,16 +72,24 @@ struct Build<'a> {
     arguments: &'a BuildArguments,
     context: &'a Context,
     stages: Vec<StageResult>,
+    /// Sources that a stage could not do: the next one does not try them, so that their own exit code stands.
+    failed: Vec<Name>,
 }
 
 impl Driver for Build<'_> {
     async fn level(&mut self, steps: &[Step]) -> ExitCode {
         let Some(first) = steps.first() else { return ExitCode::Success };
-        let sources: Vec<Name> = steps.iter().flat_map(sources_of).cloned().collect();
+        let wanted = steps.iter().flat_map(sources_of);
+        let sources: Vec<Name> = wanted.filter(|id| !self.failed.contains(id)).cloned().collect();
+        if sources.is_empty() && matches!(first.scope, Scope::Sources(_)) {
+            return ExitCode::Success;
+        }
         match (first.stage, &first.scope) {
             (Stage::Fetch, Scope::Commit) => self.commit().await,
             (Stage::Fetch, _) => {
                 let outcome = self.fetch(sources, CommitMode::Never).await;
+                let failed = outcome.summary.entries.iter().filter(|entry| !entry.status.is_ok());
+                self.failed.extend(failed.map(|entry| entry.source_id.clone()));
                 self.keep(StageResult::Fetch(outcome.summary), outcome.exit)
             }
             (Stage::Extract, _) => {

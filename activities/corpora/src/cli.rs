@@ -368,8 +368,7 @@ pub(crate) enum ConfigCommand {
 /// a `run` whose stage is missing or unknown, which clap then refuses.
 pub(crate) fn with_stage_as_verb(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    let verb = arguments.iter().skip(1).position(|word| !word.to_string_lossy().starts_with('-')).map(|at| at + 1);
-    let Some(verb) = verb.filter(|&verb| arguments[verb] == "run") else { return arguments };
+    let Some(verb) = verb(&arguments).filter(|&verb| arguments[verb] == "run") else { return arguments };
     let Some(flag) = arguments.iter().position(|word| word == "--stage" || stage_after_equals(word).is_some()) else {
         return arguments;
     };
@@ -383,6 +382,19 @@ pub(crate) fn with_stage_as_verb(arguments: impl IntoIterator<Item = OsString>) 
         arguments[verb] = stage.into();
     }
     arguments
+}
+
+/// Where the verb is: the first word behind the program's name that is no option and no option's value.
+fn verb(arguments: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        let word = arguments.get(at)?.to_string_lossy();
+        match word.as_ref() {
+            "--output" | "--log-format" => at += 2,
+            word if word.starts_with('-') => at += 1,
+            _ => return Some(at),
+        }
+    }
 }
 
 fn stage_after_equals(word: &OsString) -> Option<String> {
@@ -423,6 +435,8 @@ mod tests {
         for (line, expected) in [
             ("corpora run --stage fetch --config F -v", "corpora fetch --config F -v"),
             ("corpora -q run --config F --stage=fetch", "corpora -q fetch --config F"),
+            ("corpora --output json run --stage store -q", "corpora --output json store -q"),
+            ("corpora --output run", "corpora --output run"),
             ("corpora run --stage nothing", "corpora run --stage nothing"),
             ("corpora run --stage", "corpora run --stage"),
             ("corpora run --config F", "corpora run --config F"),

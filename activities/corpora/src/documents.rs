@@ -4,6 +4,7 @@ use corpora_contracts::config::Config;
 use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
 use corpora_contracts::summary::{StageStatus, StageSummary};
+use corpora_plan::Stage;
 use corpora_stage::{Context, Outcome};
 
 use crate::bars::Bars;
@@ -32,6 +33,10 @@ struct Extract<'a> {
 impl Work for Extract<'_> {
     type Summary = StageSummary;
 
+    fn stage(&self) -> Stage {
+        Stage::Extract
+    }
+
     fn prepare(&mut self, config: &Config) -> Result<(), Failure> {
         self.only = stage::known(config, &self.arguments.sources.source)?;
         Ok(())
@@ -59,6 +64,10 @@ struct Store<'a> {
 impl Work for Store<'_> {
     type Summary = StageSummary;
 
+    fn stage(&self) -> Stage {
+        Stage::Store
+    }
+
     fn prepare(&mut self, _config: &Config) -> Result<(), Failure> {
         Ok(())
     }
@@ -79,6 +88,10 @@ struct VerifyLedger<'a> {
 
 impl Work for VerifyLedger<'_> {
     type Summary = StageSummary;
+
+    fn stage(&self) -> Stage {
+        Stage::VerifyLedger
+    }
 
     fn prepare(&mut self, _config: &Config) -> Result<(), Failure> {
         Ok(())

@@ -4,6 +4,7 @@ use corpora_contracts::config::Config;
 use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
 use corpora_contracts::summary::{FetchSummary, Status};
+use corpora_plan::Stage;
 use corpora_stage::{Context, Outcome};
 
 use crate::bars::Bars;
@@ -24,6 +25,10 @@ pub(crate) async fn run(arguments: &FetchArguments, output: Output, bars: Option
 
 impl Work for Fetch<'_> {
     type Summary = FetchSummary;
+
+    fn stage(&self) -> Stage {
+        Stage::Fetch
+    }
 
     fn prepare(&mut self, config: &Config) -> Result<(), Failure> {
         self.only = stage::known(config, &self.arguments.sources.source)?;

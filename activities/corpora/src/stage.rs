@@ -6,6 +6,8 @@ use corpora_contracts::config::Config;
 use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
 use corpora_contracts::progress::Kind;
+use corpora_contracts::summary::EntryError;
+use corpora_plan::Stage;
 use corpora_stage::activity::Activity;
 use corpora_stage::{Context, Outcome, Progress, chain, signals};
 use serde::Serialize;
@@ -37,6 +39,16 @@ impl Failure {
         Self::Other { message: chain(error), exit }
     }
 
+    /// The same failure, after its object went to stdout: the config was accepted, so a reader expects one.
+    fn printed(self, work: &impl Work, output: Output) -> Self {
+        if let Self::Other { message, .. } = &self {
+            let error = EntryError { kind: "setup".to_owned(), message: message.clone(), retry_after_s: None };
+            let object = NotStarted { stage: work.stage().as_str(), ok: false, entries: [], error };
+            output.result(&object, || message.clone());
+        }
+        self
+    }
+
     /// Logs it and gives the code to end with.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
@@ -55,8 +67,20 @@ impl From<LoadError> for Failure {
     }
 }
 
+/// What a stage prints that could not start on an accepted config.
+#[derive(Serialize)]
+struct NotStarted {
+    stage: &'static str,
+    ok: bool,
+    entries: [(); 0],
+    error: EntryError,
+}
+
 /// A stage's work on a valid config.
 pub(crate) trait Work {
+    /// Which stage it is.
+    fn stage(&self) -> Stage;
+
     /// The object that it prints.
     type Summary: Serialize;
 
@@ -96,7 +120,8 @@ async fn run_config(
 ) -> Result<ExitCode, Failure> {
     let loaded = check::load(path)?;
     work.prepare(&loaded.config)?;
-    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref())?;
+    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref());
+    let context = context.map_err(|failure| failure.printed(&work, output))?;
     let outcome = work.run(&loaded, &context).await;
     if let Some(bars) = bars {
         bars.clear();
@@ -116,10 +141,12 @@ async fn run_activity(
     check::warn(&loaded.warnings);
     let bytes = std::fs::read(spec).map_err(|error| Failure::new(ExitCode::Data, &error))?;
     work.prepare(&loaded.config)?;
-    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref())?;
+    let context = context(arguments.artifacts.as_ref(), arguments.progress.as_deref(), bars.as_ref());
+    let context = context.map_err(|failure| failure.printed(&work, output))?;
     let activity = Activity::new(spec, &bytes);
     let file = |error| Failure::new(ExitCode::Retry, &error);
-    if let Some(done) = activity.finished(&context.layout).map_err(file)? {
+    let finished = activity.finished(&context.layout).map_err(file);
+    if let Some(done) = finished.map_err(|failure| failure.printed(&work, output))? {
         tracing::info!("an earlier attempt finished this activity");
         context.progress.emit(Kind::Done { outputs: done.outputs });
         return Ok(output.result(&done.result, String::new));

@@ -9,6 +9,7 @@ use crate::check;
 use crate::cli::LedgerArguments;
 use crate::environment;
 use crate::output::Output;
+use crate::stage;
 
 /// Checks a dataset folder against itself, wherever it stands.
 pub(crate) async fn folder(folder: PathBuf, output: Output) -> ExitCode {
@@ -17,10 +18,17 @@ pub(crate) async fn folder(folder: PathBuf, output: Output) -> ExitCode {
 
 /// Holds ledger, receipts and raw directories of a config against each other.
 pub(crate) async fn ledger(arguments: &LedgerArguments, full: bool, output: Output) -> ExitCode {
-    let config = match check::load(&arguments.config) {
+    let mut config = match check::load(&arguments.config) {
         Ok(loaded) => loaded.config,
         Err(error) => return check::report(&error),
     };
+    let only = match stage::known(&config, &arguments.source) {
+        Ok(only) => only,
+        Err(failure) => return failure.report(),
+    };
+    if !only.is_empty() {
+        config.sources.retain(|source| only.contains(&source.id));
+    }
     let layout = environment::layout(arguments.artifacts.as_ref());
     let checking = move || corpora_verify_ledger::verify_ledger(&layout, &config, full);
     print(tokio::task::spawn_blocking(checking).await, output)

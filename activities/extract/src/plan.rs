@@ -30,7 +30,7 @@ pub(crate) enum Action {
     /// Its documents stand; only the times of raw parts changed, which this record has.
     Refresh(StageRecord),
     /// Its documents are to be made, for these reasons.
-    Extract(Task, Vec<String>),
+    Extract(Box<Task>, Vec<String>),
 }
 
 /// What documents are made of.
@@ -42,6 +42,8 @@ pub(crate) struct Task {
     pub(crate) raw_dir: PathBuf,
     /// The raw parts in order.
     pub(crate) parts: Vec<Part>,
+    /// Documents that fetch left out, by reason: they count as left out here, too.
+    pub(crate) dropped: BTreeMap<String, u64>,
     /// See [`StageRecord::keys`].
     pub(crate) keys: BTreeMap<String, Digest>,
 }
@@ -59,11 +61,11 @@ pub(crate) fn decide(
     let task = task(config, source, ledger, layout)?;
     let folder = layout.extracted(&config.dataset, &config.version, &source.id);
     let Some(mut record) = record::read(&folder)? else {
-        return Ok(Action::Extract(task, vec!["never extracted".to_owned()]));
+        return Ok(Action::Extract(Box::new(task), vec!["never extracted".to_owned()]));
     };
     let reasons = reasons(&task, &record, layout);
     if !reasons.is_empty() {
-        return Ok(Action::Extract(task, reasons));
+        return Ok(Action::Extract(Box::new(task), reasons));
     }
     let inputs = states(&task, &record.inputs, layout)?;
     if inputs == record.inputs {
@@ -84,7 +86,8 @@ fn task(config: &Config, source: &Source, ledger: &Ledger, layout: &Layout) -> R
     let Some(row) = ledger.last(&source.id, &sha256).cloned() else { return Err(SourceError::NoRow { id, sha256 }) };
     let keys = keys(config, &row)?;
     let raw_dir = layout.raw_dir(&source.id, &holding.version);
-    Ok(Task { row, raw_dir, parts: holding.receipt.parts.clone(), keys })
+    let (parts, dropped) = (holding.receipt.parts.clone(), holding.receipt.dropped.clone());
+    Ok(Task { row, raw_dir, parts, dropped, keys })
 }
 
 /// What documents depend on beside the raw parts. Uses and PII policy stand in no document.

@@ -63,7 +63,7 @@ fn make(publication: &Publication<'_>) -> Result<StageRecord, SourceError> {
         keys: task.keys.clone(),
         inputs: Vec::new(),
         kept: 0,
-        dropped: [].into(),
+        dropped: task.dropped.clone(),
         outputs: Vec::new(),
     };
     for (input, mut output) in make_parts(publication)? {

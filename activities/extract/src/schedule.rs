@@ -105,7 +105,7 @@ impl Shop<'_> {
             }
             Action::Extract(task, because) => {
                 tracing::debug!(source = %source.id, "extracting: {}", because.join(", "));
-                Ok((StageStatus::Done, Some(self.extract(source, task).await?)))
+                Ok((StageStatus::Done, Some(self.extract(source, *task).await?)))
             }
         }
     }

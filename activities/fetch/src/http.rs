@@ -189,9 +189,7 @@ fn classify(error: &reqwest::Error) -> TransportFault {
         if let Some(tls) = find_tls(current) {
             return tls_fault(tls);
         }
-        if let Some(http) = current.downcast_ref::<hyper::Error>()
-            && http.is_parse()
-        {
+        if is_malformed(current) {
             return TransportFault::Malformed;
         }
         cause = current.source();
@@ -201,6 +199,14 @@ fn classify(error: &reqwest::Error) -> TransportFault {
         _ if error.is_connect() => TransportFault::Connect,
         _ => TransportFault::Cut,
     }
+}
+
+/// Whether this link says that what came is not HTTP: a head that cannot be parsed, or chunk framing that is none. A
+/// body that only ends early is another kind of error.
+fn is_malformed(link: &(dyn std::error::Error + 'static)) -> bool {
+    let is_parse = link.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    let kind = link.downcast_ref::<io::Error>().map(io::Error::kind);
+    is_parse || matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData))
 }
 
 /// The TLS error in this link of the chain; the connector wraps it in one [`io::Error`] or more.

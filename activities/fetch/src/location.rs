@@ -45,6 +45,8 @@ impl Location {
             Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Ok(Self::Http(parsed)),
             Ok(parsed) if parsed.scheme() == "file" => parsed.to_file_path().map(Self::File).map_err(|()| invalid()),
             Ok(_) => Err(invalid()),
+            // What looks like a URL and is none is no path either: it may hold a password, and no file is named so.
+            Err(_) if url.contains("://") || url.starts_with("//") => Err(invalid()),
             Err(_) => Ok(Self::File(base.join(url))),
         }
     }
@@ -62,6 +64,16 @@ mod tests {
         assert_eq!(Location::of("/data/a.jsonl", base).unwrap(), file("/data/a.jsonl"));
         assert_eq!(Location::of("file:///data/a%20b.jsonl", base).unwrap(), file("/data/a b.jsonl"));
         assert!(matches!(Location::of("https://host/a", base).unwrap(), Location::Http(_)));
-        assert!(Location::of("ftp://user:secret@host/a", base).unwrap_err().to_string().contains("***"));
+        for url in [
+            "ftp://user:secret@host/a",
+            "https://user:secret@host:99999/a",
+            "https://user:secret@ho st/a",
+            "http://user:secret@[::1/a",
+            "file://user:secret@host/a",
+            "//user:secret@host/a",
+        ] {
+            let message = Location::of(url, base).unwrap_err().to_string();
+            assert!(message.contains("***") && !message.contains("secret"), "{message}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use corpora_contracts::config::Source;
+use corpora_contracts::config::{Auth, Source};
 use corpora_contracts::ledger::Ledger;
 use corpora_contracts::progress::Kind;
 use corpora_contracts::receipt::SplitSettings;
@@ -15,7 +15,7 @@ use corpora_stage::fault;
 use corpora_stage::holdings::{self, Holding};
 use corpora_stage::lock::Lock;
 use corpora_stage::{Context, Progress};
-use corpora_web::file_name;
+use corpora_web::{file_name, redirect};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
@@ -164,7 +164,7 @@ impl<'a> Visit<'a> {
         durable::clean_temporaries(&folder)?;
         let target = Target {
             configured: place,
-            credential: credentials::find(self.source.auth.as_ref(), &url)?,
+            credential: credentials::find(self.auth_for(&url), &url)?,
             sha256: self.source.sha256,
             part: folder.join(format!("{name}.part")),
             url,
@@ -183,6 +183,12 @@ impl<'a> Visit<'a> {
         downloaded.part.rename_to(&complete)?;
         fault::point("download.after");
         self.publish(complete, name, bytes, false).await
+    }
+
+    /// The token that the config names is for the origin of `url`; a mirror elsewhere never sees it.
+    fn auth_for(&self, place: &Url) -> Option<&Auth> {
+        let own = Url::parse(&self.source.url).is_ok_and(|own| redirect::same_origin(&own, place));
+        self.source.auth.as_ref().filter(|_| own)
     }
 
     async fn download(&mut self, target: &Target<'_>) -> Result<Downloaded, SourceError> {
@@ -292,6 +298,10 @@ impl<'a> Visit<'a> {
         let task = spawn_blocking(move || publish::publish(&publication));
         let holding = joined(task.await)?;
         drop(turn);
+        if !holding.receipt.dropped.is_empty() {
+            let dropped = &holding.receipt.dropped;
+            tracing::warn!(source = %self.source.id, "left out malformed documents, as `on_bad_document` says: {dropped:?}");
+        }
         let raw_dir = self.shop.context.layout.raw_dir(&self.source.id, &holding.version);
         let path = self.shop.context.layout.relative(&raw_dir);
         progress.emit(Kind::Ckpt { stage: "fetch".to_owned(), source: self.source.id.to_string(), path });

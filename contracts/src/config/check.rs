@@ -6,6 +6,7 @@ use super::document::{Node, Table, Value};
 use super::keys::{Key, Keys, Kind, Literal, Need};
 use super::number::Seconds;
 use super::problem::{Problem, did_you_mean, join, one_of};
+use super::redact::redact;
 use super::rules::Rule;
 use crate::ids::{Digest, Name};
 
@@ -207,7 +208,11 @@ impl Walk {
             let meant = did_you_mean(&entry.key, &known);
             let expected = format!("no such key in {}{meant}; the keys are {}", keys.table, one_of(&known));
             let problem = if names_secret(path, &entry.key) { Problem::secret } else { Problem::of };
-            self.problems.push(problem(&entry.node, &join(path, &entry.key), expected.replace(" or `", " and `")));
+            self.problems.push(problem(
+                &entry.node,
+                &join(path, &redact(&entry.key)),
+                expected.replace(" or `", " and `"),
+            ));
         }
     }
 

@@ -121,6 +121,8 @@ impl Place {
             Some(scheme) if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") => Self::Web,
             Some(scheme) if scheme.eq_ignore_ascii_case("file") => Self::File,
             Some(_) => Self::Other,
+            // A URL without its scheme (RFC 3986 section 4.2) is no path that a person means.
+            None if location.starts_with("//") => Self::Other,
             None if location.starts_with('/') => Self::AbsolutePath,
             None => Self::RelativePath,
         }

@@ -24,7 +24,7 @@ pub struct Source {
     pub pii_policy: PiiPolicy,
     /// Other places of the same bytes, tried in order.
     pub mirrors: Vec<String>,
-    /// The credential for the hosts of `url` and `mirrors`.
+    /// The credential for the origin of `url`; a mirror on another host gets none.
     pub auth: Option<Auth>,
     /// How the bytes become documents.
     pub split: Split,

@@ -85,6 +85,7 @@ fn fetched(source: &Source, ledger: Option<&BySource>, evidence: &Evidence) -> V
         problems.push(CountProblem::NoRecord { source_id: id.clone(), path: evidence.record_path(id) }.into());
     }
     let mut figures = Vec::new();
+    let dropped_by_fetch = evidence.receipt_of(source).map_or(0, |receipt| total(receipt.dropped.values()));
     match evidence.receipt_of(source) {
         Some(receipt) => figures.push((receipt.n_docs, "by the receipt")),
         None if evidence.has_bad_receipt(id) => {}
@@ -92,7 +93,10 @@ fn fetched(source: &Source, ledger: Option<&BySource>, evidence: &Evidence) -> V
     }
     let row = ledger.and_then(|ledger| ledger.last(id, &source.sha256));
     figures.extend(row.map(|row| (row.n_docs, "by the ledger")));
-    let extracted = |record: &StageRecord| total(record.dropped.values()).saturating_add(record.kept);
+    // Extract's record carries what fetch dropped, too; receipt and ledger count what fetch kept.
+    let extracted = |record: &StageRecord| {
+        total(record.dropped.values()).saturating_add(record.kept).saturating_sub(dropped_by_fetch)
+    };
     figures.extend(record.map(|record| (extracted(record), "kept or dropped by extract")));
     let disagreement = disagreement(&figures).map(|figures| CountProblem::Fetched { source_id: id.clone(), figures });
     problems.extend(disagreement.map(Problem::from));
