@@ -178,3 +178,20 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_of_a_rows_values_is_no_row() {
+        let digest = Digest::of(b"");
+        let values = format!("\"MIT\",\"2026-01-01T00:00:00Z\",\"{digest}\",1,[\"train\"],\"scrub\",[],1,0,\"\"");
+        for text in [format!("[\"t\",\"u\",{values}]\n"), format!("[\"t\",\"u\",{values},true]\n")] {
+            let error = Ledger::parse(text.as_bytes()).unwrap_err();
+            assert!(error.to_string().contains("line 1"), "{error}");
+        }
+        let torn = format!("[\"t\",\"u\",{values}]");
+        assert_eq!(Ledger::parse(torn.as_bytes()).unwrap().tail, Tail::Torn { start: 0 });
+    }
+}

@@ -161,3 +161,15 @@ fn a_netrc_that_cannot_be_read_is_said_without_quoting_it() {
         assert_no_secret(&lab, &run);
     }
 }
+
+#[test]
+fn a_bearer_token_is_not_for_a_mirror_on_another_host() {
+    let lab = Lab::new();
+    lab.server.serve("/tiny.jsonl", Answer::status(404));
+    lab.server.serve("/mirror", Answer::object(TINY));
+    let elsewhere = lab.server.url("/mirror").replace("127.0.0.1", "localhost");
+    let source = lab.tiny().with("auth", json!({ "bearer_env": "HUB_TOKEN" })).with("mirrors", [elsewhere]);
+    lab.work.configure(source);
+    let _ = lab.fetch().env("HUB_TOKEN", CANARY).run().exits(0);
+    assert_eq!(authorizations(&lab), [Some(format!("Bearer {CANARY}")), None]);
+}
