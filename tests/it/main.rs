@@ -32,3 +32,4 @@ mod fetch_text;
 mod pitfalls;
 mod seed;
 mod servers;
+mod temporal;
