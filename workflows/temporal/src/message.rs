@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use corpora_contracts::ids::Digest;
+use corpora_contracts::ids::{Digest, Name};
 use corpora_plan::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -89,6 +89,8 @@ pub(crate) struct Head {
     pub(crate) runs: Runs,
     /// Whether it works on sources, and not on what is made of all of them.
     pub(crate) per_source: bool,
+    /// The source, when it works on a single one.
+    pub(crate) source: Option<Name>,
     /// How long it may take.
     pub(crate) timeouts: Timeouts,
     /// What happens when it fails.
@@ -97,9 +99,19 @@ pub(crate) struct Head {
 
 impl From<&Step> for Head {
     fn from(step: &Step) -> Self {
-        let per_source = matches!(step.scope, Scope::Sources(_));
-        let (id, retry) = (step.id.clone(), step.retry.clone());
-        Self { id, stage: step.stage, runs: step.runs, per_source, timeouts: step.timeouts, retry }
+        let (per_source, source) = match &step.scope {
+            Scope::Sources(sources) => (true, Some(sources).filter(|all| all.len() == 1).and_then(|all| all.first())),
+            Scope::Commit | Scope::Dataset => (false, None),
+        };
+        Self {
+            id: step.id.clone(),
+            stage: step.stage,
+            runs: step.runs,
+            per_source,
+            source: source.cloned(),
+            timeouts: step.timeouts,
+            retry: step.retry.clone(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What became of a build, step by step: pure.
 
+use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
 use corpora_plan::Stage;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,7 @@ const MESSAGE: usize = 1024;
 pub(crate) struct Record {
     code: Option<ExitCode>,
     first: Option<StepError>,
+    failed: Vec<Name>,
     report: Report,
 }
 
@@ -118,6 +120,16 @@ impl Record {
         let error = error.map(|StepError { kind, message }| StepError { kind, message: end_of(&message).to_owned() });
         let (step, stage) = (step.to_owned(), stage.to_owned());
         self.report.steps.push(StepReport { step, stage, status, attempts, error });
+    }
+
+    /// Notes that a source failed: its next stages are not tried, so that its own code stands.
+    pub(crate) fn give_up(&mut self, source: Name) {
+        self.failed.push(source);
+    }
+
+    /// Whether a source has failed.
+    pub(crate) fn has_given_up(&self, source: &Name) -> bool {
+        self.failed.contains(source)
     }
 
     /// Notes that the build was asked to stop.

@@ -77,7 +77,8 @@ async fn plan(
 async fn run_level(context: &WorkflowContext<CorpusBuild>, input: &BuildInput, level: &[Head], record: &mut Record) {
     let build = context.cancellation_token();
     let standing = Standing { code: record.code(), cancelled: build.is_cancelled(), keep_going: input.keep_going };
-    let due: Vec<&Head> = level.iter().filter(|head| standing.is_due(head)).collect();
+    let is_tried = |head: &&Head| head.source.as_ref().is_none_or(|source| !record.has_given_up(source));
+    let due: Vec<&Head> = level.iter().filter(|head| standing.is_due(head)).filter(is_tried).collect();
     if standing.cancelled && due.len() < level.len() {
         record.cancel();
     }
@@ -94,6 +95,9 @@ async fn run_level(context: &WorkflowContext<CorpusBuild>, input: &BuildInput, l
     });
     let ends = join_all(running).await;
     for (head, ended) in due.into_iter().zip(ends) {
+        if let (Some(source), Ended::Failed { .. }) = (&head.source, &ended) {
+            record.give_up(source.clone());
+        }
         record.note(&head.id, head.stage.as_str(), ended);
     }
 }
@@ -195,7 +199,7 @@ mod tests {
     fn after_a_failure_the_dataset_is_not_made_and_the_ledger_is_kept() {
         let head = |runs, per_source| {
             let (timeouts, retry) = (Timeouts::DEFAULT, Retry::default());
-            Head { id: "x".to_owned(), stage: Stage::Fetch, runs, per_source, timeouts, retry }
+            Head { id: "x".to_owned(), stage: Stage::Fetch, runs, per_source, source: None, timeouts, retry }
         };
         let heads = [head(Runs::AfterSuccess, true), head(Runs::Always, false), head(Runs::AfterSuccess, false)];
         for (code, cancelled, keep_going, [source, commit, dataset]) in [
