@@ -25,29 +25,31 @@ const POLL: Duration = Duration::from_millis(3);
 /// When it does not build.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build(|cargo| cargo.package("corpora").bin("corpora").features("faults")))
+    PROGRAM.get_or_init(|| build("corpora"))
 }
 
-/// The program `corpora-worker`, built likewise. Features are those of the whole workspace, as in the build of the
-/// tests: with another set, its many dependencies would be compiled a second time.
+/// The program `corpora-worker`, built likewise.
 ///
 /// # Panics
 /// When it does not build.
 pub fn worker_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build(|cargo| cargo.arg("--workspace").bin("corpora-worker")))
+    PROGRAM.get_or_init(|| build("corpora-worker"))
 }
 
-fn build(what: impl FnOnce(CargoBuild) -> CargoBuild) -> PathBuf {
+/// Builds a program as part of the whole workspace: for its package alone, cargo would choose the features of the
+/// dependencies anew and compile most of them once more.
+fn build(name: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    let cargo = CargoBuild::new().manifest_path(workspace).current_release();
+    let cargo = CargoBuild::new().manifest_path(workspace).arg("--workspace").bin(name);
+    let cargo = cargo.features("corpora/faults").current_release();
     // What `cargo test` says about this package would reach the build scripts of others: ring takes it for a change,
     // and is compiled anew with all that stands on it.
     let of_this_package = std::env::vars().map(|(name, _)| name).filter(|name| {
         ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|prefix| name.starts_with(prefix)) || name == "OUT_DIR"
     });
     let cargo = of_this_package.fold(cargo, |cargo, name| cargo.env_remove(name));
-    what(cargo).run().expect("the program builds").path().to_owned()
+    cargo.run().expect("the program builds").path().to_owned()
 }
 
 /// One run of the program, before it starts.

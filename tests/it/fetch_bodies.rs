@@ -159,7 +159,9 @@ fn a_206_that_nobody_asked_for_is_not_taken_for_the_file() {
 
 #[test]
 fn chunks_that_are_none_are_malformed_and_not_tried_again() {
-    for (name, chunks) in [("no size", "ZZ\r\n"), ("a negative size", "-5\r\n"), ("no end of a chunk", "3\r\nabcde\r\n")] {
+    for (name, chunks) in
+        [("no size", "ZZ\r\n"), ("a negative size", "-5\r\n"), ("no end of a chunk", "3\r\nabcde\r\n")]
+    {
         let lab = Lab::new();
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         lab.server.serve("/tiny.jsonl", Answer::garbage(format!("{head}{chunks}")));
