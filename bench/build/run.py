@@ -42,7 +42,7 @@ def main() -> None:
             before = os.getloadavg()[0]
             section()
             print(f"\nLoad average (one minute) {before:.1f} before and {os.getloadavg()[0]:.1f} after.", flush=True)
-    (DATA / "results.json").write_text(json.dumps(bench.results, indent=1) + "\n", encoding="utf-8")
+            (DATA / "results.json").write_text(json.dumps(bench.results, indent=1) + "\n", encoding="utf-8")
 
 
 class Bench:
