@@ -65,4 +65,20 @@ pub struct Config {
     pub store: Store,
     /// What the corpus's owner permits beyond the default licence policy.
     pub licenses: LicensePolicy,
+    /// What the crawls gave, as sources pinned to it, for the stages that work on that; empty until it was looked up, and
+    /// no part of the document.
+    #[serde(skip)]
+    pub crawled: Vec<Source>,
+}
+
+impl Config {
+    /// The ids of every source, then of every crawl, each in the order written.
+    pub fn ids(&self) -> impl Iterator<Item = &Name> {
+        self.sources.iter().map(|source| &source.id).chain(self.crawls.iter().map(|crawl| &crawl.id))
+    }
+
+    /// Every source, then every crawl as far as it was looked up, each in the order written.
+    pub fn pinned(&self) -> impl DoubleEndedIterator<Item = &Source> {
+        self.sources.iter().chain(&self.crawled)
+    }
 }

@@ -147,6 +147,19 @@ impl Layout {
         self.root.join("corpus/receipts").join(id.as_str())
     }
 
+    /// What is kept of a crawl, a folder for each of its runs; written by fetch under [`Self::source_lock`].
+    #[must_use]
+    pub fn crawl(&self, id: &Name) -> PathBuf {
+        self.root.join("corpus/crawls").join(id.as_str())
+    }
+
+    /// The durable state of one run of a crawl, counted from 1: what it is a crawl of, what it knows, and the pages it
+    /// has, as `raw/<yyyy-mm-dd>/worker-<id>/….jsonl`. A refresh and a changed config are runs of their own.
+    #[must_use]
+    pub fn crawl_run(&self, id: &Name, run: u32) -> PathBuf {
+        self.crawl(id).join(run.to_string())
+    }
+
     /// What a raw directory holds; immutable, written by fetch before the directory is published.
     #[must_use]
     pub fn receipt(&self, id: &Name, version: &RawVersion) -> PathBuf {

@@ -3,10 +3,13 @@
 //! Here are the row, the pure reading of the file's bytes (with the torn tail that a crash may leave), and the state
 //! that rows add up to. Only the commit and `ledger revoke` write the file.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::config::{PiiPolicy, Source, Use};
 use crate::ids::{Digest, Name};
+use crate::line::to_line;
 use crate::receipt::Receipt;
 use crate::time::Timestamp;
 
@@ -69,9 +72,16 @@ impl Row {
     pub fn same_terms(&self, other: &Self) -> bool {
         self.url == other.url
             && self.license_spdx == other.license_spdx
-            && self.allowed_uses == other.allowed_uses
+            && self.same_uses(&other.allowed_uses)
             && self.pii_policy == other.pii_policy
             && self.n_docs == other.n_docs
+    }
+
+    /// Whether the row allows just these uses. They are a set: the order in which they are written is no term.
+    #[must_use]
+    pub fn same_uses(&self, uses: &[Use]) -> bool {
+        let within = |some: &[Use], all: &[Use]| some.iter().all(|one| all.contains(one));
+        within(&self.allowed_uses, uses) && within(uses, &self.allowed_uses)
     }
 
     /// The row as stored: compact JSON and a newline.
@@ -79,9 +89,7 @@ impl Row {
     /// # Errors
     /// Never for a row built by these types; the serializer's error is passed on all the same.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
-        let mut line = serde_json::to_string(self)?;
-        line.push('\n');
-        Ok(line)
+        to_line(self)
     }
 }
 
@@ -105,9 +113,10 @@ fn read_row(line: &[u8]) -> Result<Row, serde_json::Error> {
 }
 
 /// How the file ends; a writer mends the tail before it appends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tail {
     /// With a newline, or it is empty.
+    #[default]
     Whole,
     /// With a whole row that only lacks its newline.
     NoNewline,
@@ -118,13 +127,24 @@ pub enum Tail {
     },
 }
 
-/// The ledger as read: all whole rows in file order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The ledger as read: all whole rows in file order, and an index over them, so that a question about one source costs
+/// the same in a ledger of any length.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// The rows in file order.
-    pub rows: Vec<Row>,
     /// How the file ends.
     pub tail: Tail,
+    rows: Vec<Row>,
+    sources: HashMap<Name, OfSource>,
+}
+
+/// Where the rows of one source stand, and what they add up to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct OfSource {
+    /// In file order.
+    positions: Vec<usize>,
+    /// The last row of each version.
+    last: HashMap<Digest, usize>,
+    revoked: bool,
 }
 
 impl Ledger {
@@ -133,35 +153,71 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::BadLine`] for a line other than a torn last one that is not a row.
     pub fn parse(bytes: &[u8]) -> Result<Self, LedgerError> {
-        let mut rows = Vec::new();
+        let mut ledger = Self::default();
         let mut start = 0;
         for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
             let whole = line.ends_with(b"\n");
             match (read_row(line), whole) {
-                (Ok(row), true) => rows.push(row),
+                (Ok(row), true) => ledger.push(row),
                 (Ok(row), false) => {
-                    rows.push(row);
-                    return Ok(Self { rows, tail: Tail::NoNewline });
+                    ledger.push(row);
+                    ledger.tail = Tail::NoNewline;
                 }
                 (Err(source), true) => return Err(LedgerError::BadLine { line: index + 1, source }),
-                (Err(_), false) => return Ok(Self { rows, tail: Tail::Torn { start } }),
+                (Err(_), false) => ledger.tail = Tail::Torn { start },
             }
             start += line.len() as u64;
         }
-        Ok(Self { rows, tail: Tail::Whole })
+        Ok(ledger)
+    }
+
+    /// Adds a row behind the others, as a line behind the file's.
+    pub fn push(&mut self, row: Row) {
+        let position = self.rows.len();
+        let source = self.sources.entry(row.source_id.clone()).or_default();
+        source.positions.push(position);
+        source.last.insert(row.sha256, position);
+        source.revoked = row.revoked.unwrap_or(source.revoked);
+        self.rows.push(row);
+    }
+
+    /// The same ledger after these rows were appended to its file, which mends its tail.
+    #[must_use]
+    pub fn appended(mut self, rows: Vec<Row>) -> Self {
+        rows.into_iter().for_each(|row| self.push(row));
+        self.tail = Tail::Whole;
+        self
+    }
+
+    /// The rows in file order.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The rows of one source in file order, whatever their digests.
+    pub fn of_source(&self, id: &Name) -> impl DoubleEndedIterator<Item = &Row> {
+        let positions = self.sources.get(id).map_or(&[][..], |source| &source.positions);
+        positions.iter().map(|&position| &self.rows[position])
+    }
+
+    /// Whether the ledger has this very row.
+    #[must_use]
+    pub fn contains(&self, row: &Row) -> bool {
+        self.of_source(&row.source_id).any(|written| written == row)
     }
 
     /// The state of one source version: its last row.
     #[must_use]
     pub fn last(&self, id: &Name, sha256: &Digest) -> Option<&Row> {
-        self.rows.iter().rev().find(|row| row.source_id == *id && row.sha256 == *sha256)
+        let position = self.sources.get(id)?.last.get(sha256)?;
+        self.rows.get(*position)
     }
 
     /// Whether a source is revoked: what its last row with the key `revoked` says, whatever that row's digest.
     #[must_use]
     pub fn revoked(&self, id: &Name) -> bool {
-        let said = self.rows.iter().rev().filter(|row| row.source_id == *id).find_map(|row| row.revoked);
-        said.unwrap_or(false)
+        self.sources.get(id).is_some_and(|source| source.revoked)
     }
 
     /// The row that the commit appends for a source with this receipt: none where the last row says the same, or
@@ -193,5 +249,59 @@ mod tests {
         }
         let torn = format!("[\"t\",\"u\",{values}]");
         assert_eq!(Ledger::parse(torn.as_bytes()).unwrap().tail, Tail::Torn { start: 0 });
+    }
+
+    fn row(id: &str, bytes: &str, revoked: Option<bool>, notes: usize) -> Row {
+        Row {
+            source_id: id.parse().unwrap(),
+            url: "u".to_owned(),
+            license_spdx: "MIT".to_owned(),
+            retrieved_at: Timestamp::EPOCH,
+            sha256: Digest::of(bytes.as_bytes()),
+            n_docs: 1,
+            allowed_uses: vec![Use::Train, Use::Eval],
+            pii_policy: PiiPolicy::Scrub,
+            filters_applied: Vec::new(),
+            kept: 1,
+            dropped: 0,
+            notes: notes.to_string(),
+            revoked,
+        }
+    }
+
+    #[test]
+    fn uses_are_a_set() {
+        let both = row("a", "", None, 0);
+        let with = |uses: &[Use]| Row { allowed_uses: uses.to_vec(), ..both.clone() };
+        for same in [&[Use::Eval, Use::Train][..], &[Use::Eval, Use::Train, Use::Eval]] {
+            assert!(both.same_terms(&with(same)) && with(same).same_terms(&both), "{same:?}");
+        }
+        for other in [&[Use::Train][..], &[Use::Eval], &[]] {
+            assert!(!both.same_terms(&with(other)) && !with(other).same_terms(&both), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_index_answers_as_reading_all_rows_would() {
+        let says = [None, None, Some(true), None, Some(false)];
+        let rows: Vec<Row> =
+            (0..60).map(|at| row(["a", "b", "c"][at % 3], ["x", "y"][at / 3 % 2], says[at * 7 % 5], at)).collect();
+        let text: String = rows.iter().map(|row| row.to_line().unwrap()).collect();
+        for count in 0..rows.len() {
+            let read = Ledger::parse(text.split_inclusive('\n').take(count).collect::<String>().as_bytes()).unwrap();
+            let grown = Ledger::default().appended(rows[..count].to_vec());
+            assert_eq!(read, grown);
+            let rows = &rows[..count];
+            for id in ["a", "b", "c", "stranger"].map(|id| id.parse().unwrap()) {
+                let of_source = || rows.iter().filter(|row| row.source_id == id);
+                assert!(read.of_source(&id).eq(of_source()));
+                let said = of_source().rev().find_map(|row| row.revoked);
+                assert_eq!(read.revoked(&id), said.unwrap_or(false));
+                for digest in ["x", "y", "z"].map(|bytes| Digest::of(bytes.as_bytes())) {
+                    let last = of_source().rev().find(|row| row.sha256 == digest);
+                    assert_eq!(read.last(&id, &digest), last);
+                }
+            }
+        }
     }
 }

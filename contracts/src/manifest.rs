@@ -1,11 +1,14 @@
 //! `_MANIFEST.json` and `_VERIFIED.json` of a dataset folder.
 
+mod difference;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Digest, Name};
 use crate::ledger::Row;
+use crate::line::to_line;
 
 /// Where a document is held out or not: `train` or `val`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,9 +73,7 @@ impl Manifest {
     /// # Errors
     /// Never for a manifest built by these types; the serializer's error is passed on all the same.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
-        let mut line = serde_json::to_string(self)?;
-        line.push('\n');
-        Ok(line)
+        to_line(self)
     }
 }
 

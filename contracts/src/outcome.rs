@@ -25,6 +25,13 @@ impl ExitCode {
         self as u8
     }
 
+    /// The code with this number; none when it is not one of ours.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Self> {
+        let all = [Self::Success, Self::Usage, Self::Data, Self::Retry, Self::Cancelled];
+        all.into_iter().find(|code| code.code() == number)
+    }
+
     /// The code of a run two of whose parts end with these codes: 65 before 75, since a human is needed anyway; a
     /// failure before a cancel, since one source's failure cancels the others.
     #[must_use]
@@ -78,6 +85,8 @@ mod tests {
     fn codes_are_the_published_numbers() {
         let codes = [ExitCode::Success, ExitCode::Usage, ExitCode::Data, ExitCode::Retry, ExitCode::Cancelled];
         assert_eq!(codes.map(ExitCode::code), [0, 2, 65, 75, 130]);
+        assert_eq!(codes.map(|code| ExitCode::of(code.code())), codes.map(Some));
+        assert_eq!(ExitCode::of(1), None);
         let decisions = [Disposition::Fail, Disposition::Retry, Disposition::Cancelled];
         assert_eq!(decisions.map(|decision| ExitCode::from(decision).code()), [65, 75, 130]);
     }

@@ -8,7 +8,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawDocument {
-    /// `<url as configured>#<1-based line where the document starts>`; of a page its own address.
+    /// `<url as configured>#<1-based line where the document starts>`; of a page its own address, of a source that is
+    /// one page the url as configured.
     pub url: String,
     /// When the bytes were verified.
     pub fetched_at: Timestamp,

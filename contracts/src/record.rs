@@ -24,6 +24,9 @@ pub struct StageRecord {
     pub kept: u64,
     /// Documents left out, by reason, by this stage and those before it.
     pub dropped: BTreeMap<String, u64>,
+    /// Pages of which a limit of `[extract]` cut something, by the name of its key; a page may count under several.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cut: BTreeMap<String, u64>,
     /// The files that were written, in order.
     pub outputs: Vec<OutputFile>,
 }

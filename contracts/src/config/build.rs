@@ -2,7 +2,8 @@
 
 use super::check::Row;
 use super::policy::{LicensePolicy, PolicyEntry};
-use super::{Auth, Config, Crawl, Extract, Source, Split, Store};
+use super::{Auth, Config, Crawl, Extract, Format, Source, Split, Store};
+use crate::ids::Digest;
 
 pub(super) fn config(mut row: Row, policy: &[PolicyEntry]) -> Option<Config> {
     let sources: Vec<Row> = row.take("sources")?;
@@ -16,10 +17,13 @@ pub(super) fn config(mut row: Row, policy: &[PolicyEntry]) -> Option<Config> {
         extract: extract(row.take("extract")?)?,
         store: store(row.take("store")?)?,
         licenses: licenses(policy),
+        crawled: Vec::new(),
     })
 }
 
 fn source(mut row: Row) -> Option<Source> {
+    let format: Format = row.take("format")?;
+    let page_bytes = row.take("page_bytes").filter(|_| format.has_pages());
     Some(Source {
         id: row.take("id")?,
         url: row.take("url")?,
@@ -31,17 +35,19 @@ fn source(mut row: Row) -> Option<Source> {
         mirrors: row.take("mirrors")?,
         auth: row.take("auth").and_then(|mut auth: Row| Some(Auth { bearer_env: auth.take("bearer_env")? })),
         split: Split {
-            format: row.take("format")?,
+            format,
             text_field: row.take("text_field")?,
             meta_fields: row.take("meta_fields")?,
             on_bad_document: row.take("on_bad_document")?,
             max_line_bytes: row.take("max_line_bytes")?,
+            page_bytes,
+            crawl: None,
         },
     })
 }
 
 fn crawl(mut row: Row) -> Option<Crawl> {
-    Some(Crawl {
+    let crawl = Crawl {
         id: row.take("id")?,
         seed_urls: row.take("seed_urls")?,
         allowed_domains: row.take("allowed_domains")?,
@@ -51,6 +57,8 @@ fn crawl(mut row: Row) -> Option<Crawl> {
         allowed_uses: row.take("allowed_uses")?,
         pii_policy: row.take("pii_policy")?,
         max_pages: row.take("max_pages")?,
+        max_pages_per_host: row.take("max_pages_per_host"),
+        max_pages_per_pattern: row.take("max_pages_per_pattern"),
         max_bytes: row.take("max_bytes")?,
         max_duration: row.take("max_duration")?,
         page_timeout: row.take("page_timeout")?,
@@ -66,7 +74,9 @@ fn crawl(mut row: Row) -> Option<Crawl> {
         respect_rights: row.take("respect_rights")?,
         allow_private_networks: row.take("allow_private_networks")?,
         engine: row.take("engine")?,
-    })
+        key: Digest::of(b""),
+    };
+    crawl.keyed().ok()
 }
 
 fn extract(mut row: Row) -> Option<Extract> {
@@ -75,6 +85,8 @@ fn extract(mut row: Row) -> Option<Extract> {
         favor: row.take("favor")?,
         page_bytes: row.take("page_bytes")?,
         max_depth: row.take("max_depth")?,
+        max_nodes: row.take("max_nodes")?,
+        attribute_bytes: row.take("attribute_bytes")?,
         time_budget: row.take("time_budget")?,
     })
 }

@@ -26,6 +26,7 @@ impl Config {
             let is_meant = |key: &str| match key {
                 "text_field" | "meta_fields" => format.has_fields(),
                 "max_line_bytes" => format.has_lines(),
+                "page_bytes" => format.has_pages(),
                 _ => true,
             };
             table.retain(|key, value| !value.is_null() && is_meant(key));

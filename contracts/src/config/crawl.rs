@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
+use super::canonical::digest_of;
 use super::number::Seconds;
-use super::source::{PiiPolicy, Use};
+use super::source::{Format, OnBadDocument, PiiPolicy, Source, Split, Use};
 use super::words::words;
-use crate::ids::Name;
+use crate::ids::{Digest, Name};
+use crate::receipt::Receipt;
 
 /// A polite crawl: where it starts, how far it goes, how it behaves, and under what terms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,6 +30,13 @@ pub struct Crawl {
     pub pii_policy: PiiPolicy,
     /// At most so many pages are asked for.
     pub max_pages: u64,
+    /// At most so many pages are asked for of one host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pages_per_host: Option<u64>,
+    /// At most so many pages are asked for whose URLs differ in numbers and values of parameters alone: endless calendars
+    /// and the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pages_per_pattern: Option<u64>,
     /// A soft end after so many unpacked bytes.
     pub max_bytes: u64,
     /// A soft end after so much running time.
@@ -58,6 +67,67 @@ pub struct Crawl {
     pub allow_private_networks: bool,
     /// What carries the messages between the roles.
     pub engine: Engine,
+    /// What decides about the pages: the digest of the canonical JSON of this table, but for `license_spdx` and
+    /// `pii_policy`, which are terms. A finished crawl of the same key is not repeated.
+    #[serde(skip)]
+    pub key: Digest,
+}
+
+/// What is declared about the pages, and decides neither which are asked for nor which are kept.
+const TERMS: [&str; 2] = ["license_spdx", "pii_policy"];
+
+impl Crawl {
+    /// The crawl with its key, which depends on the other fields.
+    ///
+    /// # Errors
+    /// Never for a crawl that [`super::validate`] built; the serializer's error is passed on all the same.
+    pub fn keyed(self) -> Result<Self, serde_json::Error> {
+        let mut table = serde_json::to_value(&self)?;
+        if let Some(table) = table.as_object_mut() {
+            table.retain(|key, _| !TERMS.contains(&key.as_str()));
+            // A set: the order in which uses are written decides nothing.
+            let mut uses = self.allowed_uses.clone();
+            uses.sort_unstable();
+            table.insert("allowed_uses".to_owned(), serde_json::to_value(uses)?);
+        }
+        Ok(Self { key: digest_of(&table)?, ..self })
+    }
+
+    /// The crawl as a source that is pinned to what it gave: the pages of the newest of these receipts, which come oldest
+    /// first. The stages after fetch know no other difference. Without a receipt it is pinned to its key, which no pages
+    /// have: it is then missing where a source would be that was never fetched.
+    #[must_use]
+    pub fn pinned<'a>(&self, receipts: impl DoubleEndedIterator<Item = &'a Receipt>) -> Source {
+        let split = self.split();
+        let newest = receipts.rev().find(|receipt| receipt.split.documents == split);
+        let sha256 = newest.map_or(self.key, |receipt| receipt.sha256);
+        Source {
+            id: self.id.clone(),
+            url: self.seed_urls.first().cloned().unwrap_or_default(),
+            sha256,
+            license_spdx: self.license_spdx.clone(),
+            license_url: None,
+            allowed_uses: self.allowed_uses.clone(),
+            pii_policy: self.pii_policy,
+            mirrors: Vec::new(),
+            auth: None,
+            split,
+        }
+    }
+
+    /// How its pages become raw documents: as they are.
+    #[must_use]
+    pub fn split(&self) -> Split {
+        Split {
+            format: Format::Html,
+            text_field: "text".to_owned(),
+            meta_fields: Vec::new(),
+            on_bad_document: OnBadDocument::Fail,
+            max_line_bytes: 64 << 20,
+            page_bytes: Some(self.page_bytes),
+            crawl: Some(self.key),
+        }
+    }
 }
 
 words! {

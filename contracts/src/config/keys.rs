@@ -2,7 +2,7 @@
 
 use super::rules::Rule;
 use super::source::{Format, OnBadDocument, PiiPolicy, Use};
-use super::{Engine, Favor, MetadataKind, Redirects, Seconds, ShardFormat, TextFormat};
+use super::{Engine, Extract, Favor, MetadataKind, Redirects, Seconds, ShardFormat, TextFormat};
 
 /// The largest count: every JSON reader holds it exactly (RFC 8259 section 6).
 pub const MAX_COUNT: u64 = (1 << 53) - 1;
@@ -141,6 +141,7 @@ pub static SOURCE: Keys = Keys {
         Key::with("meta_fields", Kind::List { of: &Kind::Text(Rule::Field), min: 0 }, Literal::Texts(&[])),
         Key::with("on_bad_document", Kind::Choice(OnBadDocument::WORDS), word(OnBadDocument::WORDS, 0)),
         Key::with("max_line_bytes", COUNT, Literal::Count(64 << 20)),
+        Key::with("page_bytes", COUNT, Literal::Count(10 << 20)),
     ],
 };
 
@@ -161,6 +162,8 @@ pub static CRAWL: Keys = Keys {
         Key::with("allowed_uses", USES, Literal::Texts(Use::WORDS)),
         Key::with("pii_policy", Kind::Choice(PiiPolicy::WORDS), word(PiiPolicy::WORDS, 0)),
         Key::with("max_pages", COUNT, Literal::Count(10_000)),
+        Key::optional("max_pages_per_host", COUNT),
+        Key::optional("max_pages_per_pattern", COUNT),
         Key::with("max_bytes", COUNT, Literal::Count(10 << 30)),
         Key::with("max_duration", Kind::Seconds { zero: false }, Literal::Seconds(86_400.0)),
         Key::with("page_timeout", Kind::Seconds { zero: false }, Literal::Seconds(30.0)),
@@ -189,9 +192,15 @@ pub static EXTRACT: Keys = Keys {
     keys: &[
         Key::with("format", Kind::Choice(TextFormat::WORDS), word(TextFormat::WORDS, 0)),
         Key::with("favor", Kind::Choice(Favor::WORDS), word(Favor::WORDS, 2)),
-        Key::with("page_bytes", COUNT, Literal::Count(10 << 20)),
-        Key::with("max_depth", Kind::Count { min: 1, max: u32::MAX as u64 }, Literal::Count(512)),
-        Key::with("time_budget", Kind::Seconds { zero: false }, Literal::Seconds(10.0)),
+        Key::with("page_bytes", COUNT, Literal::Count(Extract::DEFAULT.page_bytes)),
+        Key::with("max_depth", U32, Literal::Count(Extract::DEFAULT.max_depth as u64)),
+        Key::with("max_nodes", U32, Literal::Count(Extract::DEFAULT.max_nodes as u64)),
+        Key::with("attribute_bytes", U32, Literal::Count(Extract::DEFAULT.attribute_bytes as u64)),
+        Key::with(
+            "time_budget",
+            Kind::Seconds { zero: false },
+            Literal::Seconds(Extract::DEFAULT.time_budget.as_f64()),
+        ),
     ],
 };
 
@@ -215,6 +224,8 @@ pub static STORE: Keys = Keys {
 pub static POLICY_USES: Kind = Kind::List { of: &Kind::Choice(Use::WORDS), min: 0 };
 
 const USES: Kind = Kind::List { of: &Kind::Choice(Use::WORDS), min: 1 };
+/// A count that every machine holds in memory.
+const U32: Kind = Kind::Count { min: 1, max: u32::MAX as u64 };
 const COUNT: Kind = Kind::Count { min: 1, max: MAX_COUNT };
 const PATTERNS: Kind = Kind::List { of: &Kind::Text(Rule::Pattern), min: 0 };
 

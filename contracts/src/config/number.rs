@@ -19,9 +19,15 @@ impl Seconds {
         (0.0..=Self::MAX).contains(&seconds).then_some(Self(seconds + 0.0))
     }
 
+    /// So many whole seconds, at most 255.
+    #[must_use]
+    pub const fn whole(seconds: u8) -> Self {
+        Self(seconds as f64)
+    }
+
     /// In seconds.
     #[must_use]
-    pub fn as_f64(self) -> f64 {
+    pub const fn as_f64(self) -> f64 {
         self.0
     }
 

@@ -77,8 +77,11 @@ fn without_userinfo(text: &str) -> String {
     }
 }
 
-/// Where the authority would start: behind `scheme:` and its slashes.
+/// Where the authority would start: behind `scheme:` and its slashes, or behind the slashes alone.
 fn after_scheme(text: &str) -> Option<usize> {
+    if text.starts_with("//") {
+        return Some(2);
+    }
     let colon = text.find(':')?;
     let scheme = text[..colon].trim_start();
     let well_formed = scheme.starts_with(|first: char| first.is_ascii_alphabetic())

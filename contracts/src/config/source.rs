@@ -44,6 +44,20 @@ pub struct Split {
     pub on_bad_document: OnBadDocument,
     /// The longest line, and the longest block of lines, in bytes.
     pub max_line_bytes: u64,
+    /// The largest page, in bytes before its charset is decoded; of formats that have pages alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_bytes: Option<u64>,
+    /// The key of the crawl whose pages these are; none of a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crawl: Option<Digest>,
+}
+
+impl Split {
+    /// Whether the source is one page, whose address is the source's own.
+    #[must_use]
+    pub fn is_one_page(&self) -> bool {
+        self.format == Format::Html && self.crawl.is_none()
+    }
 }
 
 /// Where a credential comes from; never the credential itself.
@@ -115,5 +129,11 @@ impl Format {
     #[must_use]
     pub fn has_lines(self) -> bool {
         matches!(self, Self::Jsonl | Self::Text)
+    }
+
+    /// Whether its documents are pages, each with an address of its own: `page_bytes` means something.
+    #[must_use]
+    pub fn has_pages(self) -> bool {
+        matches!(self, Self::Html | Self::Warc | Self::Wet)
     }
 }

@@ -14,10 +14,27 @@ pub struct Extract {
     pub favor: Favor,
     /// The largest page that is read, in bytes.
     pub page_bytes: u64,
-    /// The deepest nesting of elements that is read.
+    /// The deepest nesting of elements; what stands deeper counts as if it stood there.
     pub max_depth: u32,
+    /// Nodes of a page's tree: elements and pieces of text; the page ends there.
+    pub max_nodes: u32,
+    /// The longest value of an attribute, in bytes.
+    pub attribute_bytes: u32,
     /// The longest time for one page.
     pub time_budget: Seconds,
+}
+
+impl Extract {
+    /// What a config that says nothing asks for.
+    pub const DEFAULT: Self = Self {
+        format: TextFormat::Text,
+        favor: Favor::Balanced,
+        page_bytes: 10 << 20,
+        max_depth: 512,
+        max_nodes: 1_000_000,
+        attribute_bytes: 16 << 10,
+        time_budget: Seconds::whole(10),
+    };
 }
 
 /// How documents become a dataset.

@@ -1,18 +1,25 @@
 //! What is valid and planned, but not built yet: refused by its name. A release that builds it deletes it here.
 
-use super::document::{Document, Node, Table, Value};
+use super::Engine;
+use super::document::{Document, Table, Value};
 use super::locations::tables;
 use super::problem::{Problem, one_of};
 use super::source::Format;
 
 /// The formats that `fetch` can split into documents.
-const BUILT: &[&str] = &[Format::Jsonl.as_str(), Format::Text.as_str()];
+const BUILT: &[&str] = &[
+    Format::Jsonl.as_str(),
+    Format::Text.as_str(),
+    Format::Html.as_str(),
+    Format::Warc.as_str(),
+    Format::Wet.as_str(),
+];
 
-/// Formats, crawls and places of a dataset that this release cannot run.
+/// Formats, engines of crawls and places of a dataset that this release cannot run.
 #[must_use]
 pub fn unbuilt(document: &Document) -> Vec<Problem> {
     let formats = tables(document, "sources").filter_map(|(at, _, table)| format(at, table));
-    let crawls = tables(document, "crawls").map(|(at, node, table)| crawl(at, node, table));
+    let crawls = tables(document, "crawls").filter_map(|(at, _, table)| engine(at, table));
     formats.chain(crawls).chain(store(document)).collect()
 }
 
@@ -42,12 +49,11 @@ fn format(at: usize, table: &Table) -> Option<Problem> {
     Some(Problem::of(node, &format!("sources[{at}].format"), expected))
 }
 
-fn crawl(at: usize, node: &Node, table: &Table) -> Problem {
-    let expected = format!("crawls are not built yet; built are `[[sources]]` of format {}", built());
-    match table.get("id") {
-        Some(id) => Problem::of(&id.node, &format!("crawls[{at}].id"), expected),
-        None => Problem::of(node, &format!("crawls[{at}]"), expected),
-    }
+fn engine(at: usize, table: &Table) -> Option<Problem> {
+    let node = &table.get("engine")?.node;
+    let Value::Text(text) = &node.value else { return None };
+    let expected = format!("engine `{text}` is not built yet; built is `{}`", Engine::Embedded);
+    (text == Engine::Queues.as_str()).then(|| Problem::of(node, &format!("crawls[{at}].engine"), expected))
 }
 
 fn built() -> String {

@@ -139,7 +139,8 @@ fn misplaced(table: &Table, path: &str) -> Vec<Problem> {
     let fields = [("text_field", "named fields"), ("meta_fields", "named fields")];
     let fields = fields.into_iter().filter(|_| !format.has_fields());
     let lines = [("max_line_bytes", "lines")].into_iter().filter(|_| !format.has_lines());
-    let written = fields.chain(lines).filter_map(|(key, what)| Some((table.get(key)?, what)));
+    let pages = [("page_bytes", "pages")].into_iter().filter(|_| !format.has_pages());
+    let written = fields.chain(lines).chain(pages).filter_map(|(key, what)| Some((table.get(key)?, what)));
     written
         .map(|(entry, what)| {
             let expected = format!("no such key for format `{format}`, which has no {what}");

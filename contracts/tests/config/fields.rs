@@ -55,8 +55,14 @@ const WEB_BAD: &[(&str, bool)] = &[
     ("'file:///etc/passwd'", true),
 ];
 const PATTERNS_GOOD: &[&str] = &["[]", "['/docs/']", r"['\.pdf$', '(?i)x']", r"['\p{Greek}']"];
-const PATTERNS_BAD: &[(&str, bool)] =
-    &[("['(']", false), ("['a{2,1}']", false), (r"['\y']", false), ("['(?=a)']", false), ("['']", true)];
+const PATTERNS_BAD: &[(&str, bool)] = &[
+    ("['(']", false),
+    ("['a{2,1}']", false),
+    (r"['\y']", false),
+    ("['(?=a)']", false),
+    (r"['(?-u)\xff']", false),
+    ("['']", true),
+];
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
@@ -94,6 +100,7 @@ const CASES: &[Case] = &[
     case(Where::Source, "meta_fields", &["[]", "['title', 'author']"], &[("['']", true), ("['a', 'a']", true)]),
     case(Where::Source, "on_bad_document", &["'fail'", "'drop'"], &[]),
     case(Where::Source, "max_line_bytes", &["1", "67_108_864", "0x10"], &[]),
+    case(Where::Source, "page_bytes", &["1", "10_485_760"], &[]),
     case(Where::Crawl, "id", NAMES_GOOD, NAMES_BAD),
     case(Where::Crawl, "seed_urls", &["['https://example.org/', 'http://example.org/a']"], &[("[]", true), ("['example.org']", true), ("['https://u:p@example.org/']", true)]),
     case(Where::Crawl, "allowed_domains", &["['example.org', 'EXAMPLE.com', 'bücher.example', 'localhost', '127.0.0.1', '::1', '[2001:db8::1]']"],
@@ -106,6 +113,8 @@ const CASES: &[Case] = &[
     case(Where::Crawl, "allowed_uses", USES_GOOD, USES_BAD),
     case(Where::Crawl, "pii_policy", &["'scrub'", "'drop'", "'none'"], &[]),
     case(Where::Crawl, "max_pages", &["1", "1_000_000"], &[]),
+    case(Where::Crawl, "max_pages_per_host", &["1", "1_000_000"], &[]),
+    case(Where::Crawl, "max_pages_per_pattern", &["1", "1_000_000"], &[]),
     case(Where::Crawl, "max_bytes", &["1", "10_737_418_240"], &[]),
     case(Where::Crawl, "max_duration", &["1", "86400", "0.5"], &[]),
     case(Where::Crawl, "page_timeout", &["30", "0.25", "1e1"], &[]),
@@ -126,6 +135,8 @@ const CASES: &[Case] = &[
     case(Where::Extract, "favor", &["'precision'", "'recall'", "'balanced'"], &[]),
     case(Where::Extract, "page_bytes", &["1"], &[]),
     case(Where::Extract, "max_depth", &["1", "512"], &[]),
+    case(Where::Extract, "max_nodes", &["1", "1_000_000"], &[]),
+    case(Where::Extract, "attribute_bytes", &["1", "16_384"], &[]),
     case(Where::Extract, "time_budget", &["0.1", "60"], &[]),
     case(Where::Store, "shard_rows", &["1", "100_000"], &[]),
     case(Where::Store, "val_permille", &["0", "1000"], &[]),

@@ -1,6 +1,6 @@
 //! Whatever is written, reading ends with problems, not with a panic; and no message repeats a credential.
 
-use corpora_contracts::config::{Document, Value, parse_json, parse_toml, validate};
+use corpora_contracts::config::{Document, Value, parse_json, parse_toml, redact, validate};
 use proptest::prelude::*;
 
 use crate::sample::{DIGEST, read};
@@ -99,6 +99,19 @@ proptest! {
         if let Ok(document) = parse_json(text.as_bytes()) {
             is_consistent(&document, &text);
         }
+    }
+
+    #[test]
+    fn any_text_is_shown_without_a_panic(text in "\\PC{0,60}") {
+        let _ = redact(&text);
+    }
+
+    #[test]
+    fn no_password_is_printed(user in "[a-z]{0,5}", port in "(:[0-9]{1,7}|:x|)", noise in "[ -~]{0,6}") {
+        let printed = redact(&format!("https://{user}:{noise}HUNTER2@h{port}/x"));
+        // Where the parser ends the authority inside the password, the URL has no userinfo.
+        let ends_early = noise.contains(['/', '\\', '?', '#']);
+        prop_assert!(ends_early || !printed.contains("HUNTER2"), "{}", printed);
     }
 
     #[test]

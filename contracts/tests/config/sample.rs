@@ -106,6 +106,10 @@ pub(crate) fn with(place: Where, key: &str, value: Option<&str>) -> (String, usi
         }
         let others = table.required().into_iter().filter(|(name, _)| table != place || *name != key);
         lines.extend(others.map(|(name, value)| format!("{name} = {value}")));
+        if table == place && (place, key) == (Where::Source, "page_bytes") {
+            // The default format has no pages.
+            lines.push("format = 'warc'".to_owned());
+        }
         if let Some(value) = value.filter(|_| table == place) {
             lines.push(format!("{key} = {value}"));
             found = lines.len();

@@ -86,13 +86,17 @@ fn collect(root: &Value, schema: &Value, value: &Value, seen: &mut BTreeMap<usiz
     }
 }
 
-/// The schema node that applies to `value`: references followed, the branch of its `kind` taken.
+/// The schema node that applies to `value`: references followed, the branch of its `kind` or `stage` taken.
 fn resolve<'a>(root: &'a Value, schema: &'a Value, value: &Value) -> &'a Value {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         return resolve(root, root.pointer(&reference[1..]).unwrap(), value);
     }
     let Some(branches) = schema.get("oneOf").and_then(Value::as_array) else { return schema };
-    let branch = |schema: &&Value| schema["properties"]["kind"]["const"] == value["kind"];
+    let is_of = |told: &Value, key: &str| {
+        let is_one = |all: &Value| all.as_array().is_some_and(|all| value.get(key).is_some_and(|it| all.contains(it)));
+        told.get("const").is_some_and(|told| value.get(key) == Some(told)) || told.get("enum").is_some_and(is_one)
+    };
+    let branch = |schema: &&Value| ["kind", "stage"].iter().any(|key| is_of(&schema["properties"][key], key));
     branches.iter().map(|schema| resolve(root, schema, value)).find(branch).unwrap()
 }
 
@@ -120,7 +124,7 @@ fn bad_variants(schema: &Value, golden: &Value, unknown: Unknown) -> Vec<Variant
             });
         };
         add("another type".into(), false, &|value| *value = other_type(here));
-        if node.get("properties").is_none() {
+        if node.get("properties").is_none() || !here.is_object() {
             continue;
         }
         for key in node["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()) {
@@ -165,6 +169,7 @@ fn schema_at<'a>(root: &'a Value, golden: &Value, pointer: &str) -> Option<&'a V
 fn other_type(value: &Value) -> Value {
     match value {
         Value::String(_) | Value::Bool(_) => json!(7),
+        Value::Null => json!(true),
         _ => json!("seven"),
     }
 }

@@ -7,12 +7,14 @@ use corpora_contracts::ids::Digest;
 use corpora_contracts::ledger::Row;
 use corpora_contracts::manifest::{Manifest, Shard, SourceCount, SplitName, Verified};
 use corpora_contracts::record::{FileState, OutputFile, StageRecord};
-use corpora_contracts::summary::{EntryError, StageEntry, StageStatus, StageSummary};
+use corpora_contracts::summary::{
+    BuildSummary, EntryError, FetchSummary, StageEntry, StageResult, StageStatus, StageSummary, Status,
+};
 use serde_json::json;
 
 use crate::JANUARY;
 use crate::agreement::{Unknown, agree};
-use crate::fetches::{object, row};
+use crate::fetches::{fetched, object, row};
 
 #[test]
 fn document() {
@@ -43,6 +45,7 @@ fn stage_record() {
         }],
         kept: 1,
         dropped: BTreeMap::from([("empty".into(), 1)]),
+        cut: BTreeMap::new(),
         outputs: vec![OutputFile {
             path: "corpus/extract/small/v1/tiny/part-00000.jsonl.zst".into(),
             sha256: Digest::of(b"documents"),
@@ -50,7 +53,12 @@ fn stage_record() {
             n_docs: 1,
         }],
     };
-    agree("stage-record", Unknown::Refused, &[("", record)]);
+    let pages = StageRecord {
+        dropped: BTreeMap::from([("empty_page".into(), 1), ("request".into(), 2)]),
+        cut: BTreeMap::from([("max_depth".into(), 1)]),
+        ..record.clone()
+    };
+    agree("stage-record", Unknown::Refused, &[("", record), (".pages", pages)]);
 }
 
 #[test]
@@ -108,7 +116,7 @@ fn stage_summary() {
         path: String::new(),
         n_docs: 0,
         dropped: BTreeMap::new(),
-        error: Some(EntryError { kind: "ledger".into(), message: "2 problems".into(), retry_after_s: None }),
+        error: Some(EntryError { kind: "refused".into(), message: "2 problems".into(), retry_after_s: None }),
         problems: vec!["source `tiny`: revoked".into(), "source `far`: no row".into()],
     };
     let summary = |stage: &str, entry: StageEntry, clock| StageSummary {
@@ -127,4 +135,64 @@ fn stage_summary() {
         (".held", summary("store", StageEntry { problems: vec![], ..late }, None)),
     ];
     agree("stage-summary", Unknown::Ignored, &examples);
+}
+
+#[test]
+fn build_summary() {
+    let error = |kind: &str, retry_after_s| EntryError { kind: kind.into(), message: "why".into(), retry_after_s };
+    let entry = |id: &str, path: &str| StageEntry {
+        id: id.into(),
+        status: StageStatus::Done,
+        path: path.into(),
+        n_docs: 2,
+        dropped: BTreeMap::new(),
+        error: None,
+        problems: vec![],
+    };
+    let clock = || Some("fixed".to_owned());
+    let documents = |stage: &str, entry: StageEntry| {
+        let ok = entry.status.is_ok();
+        StageResult::Documents(StageSummary { stage: stage.into(), ok, entries: vec![entry], clock: clock() })
+    };
+    let fetch = |entries: Vec<_>, error: Option<EntryError>| {
+        let ok = error.is_none();
+        StageResult::Fetch(FetchSummary { stage: "fetch".into(), ok, entries, error, clock: clock() })
+    };
+    let (published, staged) = ("corpus/datasets/small/v1", "corpus/datasets/small/v1.staged");
+    let done = BuildSummary {
+        stage: "build".into(),
+        ok: true,
+        dataset: "small".parse().unwrap(),
+        version: "v1".parse().unwrap(),
+        dataset_dir: published.into(),
+        n_docs: 2,
+        stages: vec![
+            fetch(vec![fetched()], None),
+            documents("extract", entry("tiny", "corpus/extract/small/v1/tiny")),
+            documents("store", entry("small/v1", staged)),
+            documents("verify-ledger", entry("small/v1", published)),
+        ],
+        clock: clock(),
+    };
+    let unreachable = corpora_contracts::summary::Entry {
+        status: Status::Failed,
+        error: Some(error("server", Some(120))),
+        ..fetched()
+    };
+    let refused = StageEntry {
+        status: StageStatus::Failed,
+        error: Some(error("refused", None)),
+        n_docs: 0,
+        problems: vec!["`metadata.sqlite` is missing".into()],
+        ..entry("small/v1", "")
+    };
+    let failed = BuildSummary {
+        ok: false,
+        dataset_dir: String::new(),
+        n_docs: 0,
+        stages: vec![fetch(vec![unreachable], Some(error("disk_full", None))), documents("verify-ledger", refused)],
+        clock: None,
+        ..done.clone()
+    };
+    agree("build-summary", Unknown::Ignored, &[("", done), (".failed", failed)]);
 }

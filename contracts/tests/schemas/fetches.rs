@@ -7,7 +7,7 @@ use corpora_contracts::ids::Digest;
 use corpora_contracts::ledger::Row;
 use corpora_contracts::progress::{Done, Event, Kind};
 use corpora_contracts::raw::RawDocument;
-use corpora_contracts::receipt::{Part, Receipt, SplitSettings};
+use corpora_contracts::receipt::{CrawlEnd, CrawlReport, Part, Receipt, SplitSettings};
 use corpora_contracts::summary::{Entry, EntryError, FetchSummary, Status};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +28,8 @@ fn receipt() {
         meta_fields: vec![],
         on_bad_document: OnBadDocument::Fail,
         max_line_bytes: 64 << 20,
+        page_bytes: None,
+        crawl: None,
     };
     let part = Part {
         name: "part-00000.jsonl.zst".into(),
@@ -44,8 +46,30 @@ fn receipt() {
         dropped: BTreeMap::new(),
         split: SplitSettings { documents, part_docs: 100_000 },
         parts: vec![part],
+        crawl: None,
     };
-    agree("receipt", Unknown::Refused, &[("", receipt)]);
+    let pages = Receipt {
+        dropped: BTreeMap::from([("request".into(), 2), ("status".into(), 1)]),
+        split: SplitSettings {
+            documents: Split { format: Format::Warc, page_bytes: Some(10 << 20), ..receipt.split.documents.clone() },
+            part_docs: 100_000,
+        },
+        ..receipt.clone()
+    };
+    let of_crawl =
+        Split { format: Format::Html, crawl: Some(TINY.parse().unwrap()), ..receipt.split.documents.clone() };
+    let crawl = Receipt {
+        source_id: "docs".parse().unwrap(),
+        split: SplitSettings { documents: of_crawl, ..receipt.split.clone() },
+        crawl: Some(CrawlReport {
+            ended: CrawlEnd::Complete,
+            asked: 4,
+            not_stored: BTreeMap::from([("http_status".into(), 1), ("robots".into(), 7)]),
+            unreachable: vec!["https://down.example.org".into()],
+        }),
+        ..receipt.clone()
+    };
+    agree("receipt", Unknown::Refused, &[("", receipt), (".pages", pages), (".crawl", crawl)]);
 }
 
 #[test]
@@ -157,7 +181,7 @@ fn summary(entries: Vec<Entry>) -> FetchSummary {
 }
 
 /// The worked example of the fetch seed, section 3: one cut, two requests.
-fn fetched() -> Entry {
+pub(crate) fn fetched() -> Entry {
     Entry {
         source_id: "tiny".parse().unwrap(),
         status: Status::Fetched,

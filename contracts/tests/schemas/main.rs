@@ -8,6 +8,8 @@
 mod agreement;
 mod datasets;
 mod fetches;
+mod messages;
+mod workflows;
 
 use std::collections::BTreeSet;
 
