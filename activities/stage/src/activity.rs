@@ -1,6 +1,6 @@
 //! A stage as a subprocess activity: `spec.json` in, `progress.jsonl` while it runs, `DONE.json` as its last act.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use corpora_contracts::ids::Digest;
@@ -25,7 +25,8 @@ impl Activity {
         Self { folder: spec.parent().unwrap_or(Path::new("")).to_owned(), spec_sha256: Digest::of(bytes) }
     }
 
-    /// What an earlier attempt finished: its `DONE.json`, when that is of this very spec and all its outputs exist.
+    /// What an earlier attempt finished: its `DONE.json`, when that is of this very spec and all its outputs exist below
+    /// the artifacts root.
     ///
     /// Any other `DONE.json` is removed, so that it can never be taken for this attempt's.
     ///
@@ -59,12 +60,19 @@ impl Activity {
     }
 
     fn stands(&self, done: &Done, layout: &Layout) -> bool {
-        done.spec_sha256 == self.spec_sha256 && done.outputs.iter().all(|output| layout.root().join(output).exists())
+        let stands = |output: &String| is_below(Path::new(output)) && layout.root().join(output).exists();
+        done.spec_sha256 == self.spec_sha256 && done.outputs.iter().all(stands)
     }
 
     fn done_path(&self) -> PathBuf {
         self.folder.join("DONE.json")
     }
+}
+
+/// Whether a relative path names something below its root: not empty, and nothing but names.
+fn is_below(path: &Path) -> bool {
+    let mut components = path.components().peekable();
+    components.peek().is_some() && components.all(|component| matches!(component, Component::Normal(_)))
 }
 
 #[cfg(test)]
@@ -93,5 +101,30 @@ mod tests {
         finish().unwrap();
         fs::remove_file(folder.path().join("output")).unwrap();
         assert_eq!(ours.finished(&layout).unwrap(), None, "its output is gone");
+    }
+
+    #[test]
+    fn outputs_outside_the_root_are_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("artifacts");
+        fs::create_dir_all(root.join("corpus")).unwrap();
+        fs::write(folder.path().join("outside"), "").unwrap();
+        let (layout, spec) = (Layout::new(&root), root.join("spec.json"));
+        let activity = Activity::new(&spec, b"{}");
+        let absolute = folder.path().join("outside").display().to_string();
+        for (output, stands) in [
+            ("corpus", true),
+            ("../outside", false),
+            ("corpus/../../outside", false),
+            ("corpus/..", false),
+            (absolute.as_str(), false),
+            ("", false),
+            (".", false),
+        ] {
+            let result = RawValue::from_string("{}".to_owned()).unwrap();
+            activity.finish(vec![output.to_owned()], result, &Progress::default()).unwrap();
+            assert_eq!(activity.finished(&layout).unwrap().is_some(), stands, "{output:?}");
+            assert_eq!(root.join("DONE.json").exists(), stands, "{output:?}: what does not count is removed");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! crash is a temporary whose name starts with a dot and ends with `.tmp`, which [`clean_temporaries`] removes.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -202,16 +203,18 @@ pub fn temporary_of(name: &str) -> Option<&str> {
     Some(inside.split_once('~').map_or(inside, |(name, _process)| name))
 }
 
-/// A temporary's path: unique among processes, since a lock on a network file system may not hold.
+/// A temporary's path: unique among processes, also of other machines, whose numbers may be the same, since a lock on a
+/// network file system may not hold.
 ///
 /// No name of ours has a `~`, so the temporary of `a` is never taken for that of `a.7`, and [`temporary_of`] can tell.
 fn temporary_beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}~{}.tmp", std::process::id()))
+    let random = RandomState::new().build_hasher().finish();
+    path.with_file_name(format!(".{name}~{}-{random:016x}.tmp", std::process::id()))
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = File::create(path).map_err(on("create", path))?;
+    let mut file = File::create_new(path).map_err(on("create", path))?;
     file.write_all(bytes).map_err(on("write", path))?;
     file.sync_all().map_err(on("sync", path))
 }
@@ -278,6 +281,7 @@ mod tests {
         let path = temporary_beside(Path::new("folder/a.7"));
         let name = path.file_name().unwrap().to_str().unwrap();
         assert_eq!((path.parent(), temporary_of(name)), (Some(Path::new("folder")), Some("a.7")));
+        assert_ne!(path, temporary_beside(Path::new("folder/a.7")), "another process may have the same number");
         assert_eq!([".a.7.tmp", ".a~7.tmp"].map(temporary_of), [Some("a.7"), Some("a")]);
         assert_eq!(["a.tmp", ".a", "a", ".tmp"].map(temporary_of), [None; 4]);
     }

@@ -15,6 +15,7 @@ pub mod ledger;
 pub mod lock;
 pub mod outcome;
 pub mod parts;
+pub mod pinned;
 pub mod progress;
 pub mod record;
 pub mod signals;

@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -68,6 +69,8 @@ impl Lock {
             durable::create_folder(folder)?;
         }
         let mut options = OpenOptions::new();
+        // The holder's name is written into the file: never into one elsewhere that a link leads to.
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
         let file = options.read(true).write(true).create(true).truncate(false).open(path);
         let mut file = file.map_err(durable::on("open", path))?;
         let started = Instant::now();
@@ -138,5 +141,16 @@ mod tests {
         cancel.cancel();
         let error = Lock::acquire(&path, Duration::from_secs(60), &cancel).await.unwrap_err();
         assert_eq!(error.disposition(), Disposition::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn a_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (folder.path().join("tiny.lock"), folder.path().join("elsewhere"));
+        std::fs::write(&elsewhere, "someone's").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        let error = Lock::acquire(&path, Duration::ZERO, &CancellationToken::new()).await.unwrap_err();
+        assert!(matches!(error, LockError::File(_)), "{error}");
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "someone's");
     }
 }

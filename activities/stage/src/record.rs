@@ -7,6 +7,7 @@ use std::path::Path;
 
 use corpora_contracts::ids::Digest;
 use corpora_contracts::layout::Layout;
+use corpora_contracts::line::to_line;
 use corpora_contracts::record::{FileState, StageRecord};
 use sha2::{Digest as _, Sha256};
 
@@ -34,9 +35,8 @@ pub fn read(folder: &Path) -> Result<Option<StageRecord>, FileError> {
 /// When it cannot be written.
 pub fn write(folder: &Path, record: &StageRecord, points: Option<[&str; 2]>) -> Result<(), FileError> {
     let path = folder.join(RECORD);
-    let mut text = serde_json::to_vec(record).map_err(io::Error::from).map_err(durable::on("write", &path))?;
-    text.push(b'\n');
-    durable::write_atomic(&path, &text, points)
+    let text = to_line(record).map_err(io::Error::from).map_err(durable::on("write", &path))?;
+    durable::write_atomic(&path, text.as_bytes(), points)
 }
 
 /// What a file is now: its size and time, and its digest, which is read only when `known` is of another size or time.
