@@ -5,6 +5,10 @@ use std::time::{Duration, UNIX_EPOCH};
 /// The longest `Retry-After` that is waited for here; a longer one is handed to the orchestrator.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// The most seconds that are told: the largest integer that JSON carries between all programs (RFC 7493 section 2.2),
+/// some 285 million years.
+pub const MOST_SECONDS: u64 = (1 << 53) - 1;
+
 /// What to do before the next attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
@@ -17,12 +21,12 @@ pub enum Wait {
 /// The seconds that a `Retry-After` asks for (RFC 9110 section 10.2.3): a count of seconds, or an HTTP-date, which
 /// counts from `now` (Unix seconds, real time) and is 0 when past.
 ///
-/// None for all else: the server's wish is unknown. A count that no 64-bit integer holds is the largest one.
+/// None for all else: the server's wish is unknown. More than [`MOST_SECONDS`], of however many digits, are that many.
 #[must_use]
 pub fn seconds(value: &str, now: i64) -> Option<u64> {
     let value = value.trim_matches([' ', '\t']);
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(value.parse().unwrap_or(u64::MAX));
+        return Some(value.parse().unwrap_or(MOST_SECONDS).min(MOST_SECONDS));
     }
     let date = httpdate::parse_http_date(value).ok()?;
     let date = i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()?;
@@ -65,7 +69,12 @@ mod tests {
             ("120", Some(120)),
             (" 7\t", Some(7)),
             ("007", Some(7)),
-            ("99999999999999999999", Some(u64::MAX)),
+            ("9007199254740991", Some(MOST_SECONDS)),
+            ("9007199254740993", Some(MOST_SECONDS)),
+            ("18446744073709551615", Some(MOST_SECONDS)),
+            ("99999999999999999999", Some(MOST_SECONDS)),
+            ("0000000000000000000000000000000007", Some(7)),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(252_618_189_022)),
             ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
             ("Sunday, 06-Nov-94 08:50:37 GMT", Some(60)),
             ("Sun Nov  6 08:50:37 1994", Some(60)),
