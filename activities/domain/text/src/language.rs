@@ -174,6 +174,16 @@ mod tests {
     ];
 
     #[test]
+    fn every_language_has_a_code_of_its_own() {
+        let mut codes: Vec<&str> = Lang::all().iter().map(|&lang| code(lang)).collect();
+        let well_formed = |code: &&str| code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_lowercase());
+        assert!(codes.iter().all(well_formed), "{codes:?}");
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Lang::all().len());
+    }
+
+    #[test]
     fn sentences_are_told_apart() {
         for (lang, text) in ARTICLE_1 {
             assert_eq!(language(text).as_str(), *lang, "{text}");

@@ -1,4 +1,5 @@
-//! Pure text: normalisation and the language of a text.
+//! Pure text: normalisation, the language of a text, the main text of a page.
 
 pub mod language;
 pub mod normalize;
+pub mod page;
