@@ -1,0 +1,56 @@
+//! What the roles ask of each other when they run in one process.
+
+use corpora_contracts::message::{CrawlJob, DiscoveryMessage, StorageMessage};
+use corpora_contracts::outcome::Disposition;
+use corpora_web::url::NormalUrl;
+
+/// What a worker made of one job.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    /// The page, where there is one that may be kept.
+    pub storage: Option<StorageMessage>,
+    /// What the coordinator learns.
+    pub discovery: DiscoveryMessage,
+}
+
+/// An answer to one request that is about a host and not about a page; redirects are not followed.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// Its status; None when there was no answer.
+    pub status: Option<u16>,
+    /// What went wrong, as a stable word.
+    pub error: Option<String>,
+    /// Where it redirects to, as sent.
+    pub location: Option<String>,
+    /// The seconds that the server asks to wait.
+    pub retry_after_s: Option<u64>,
+    /// The body, unpacked, as far as was asked for.
+    pub body: Vec<u8>,
+}
+
+/// Who asks: stateless, never the same thing twice on its own, and never for longer than the crawl's timeouts.
+pub trait Fetcher: Clone + Send + Sync + 'static {
+    /// Asks for one page. A failure is an outcome.
+    fn visit(&self, job: &CrawlJob) -> impl Future<Output = Visit> + Send;
+
+    /// Asks for robots.txt and the like, reading `most` bytes at the most.
+    fn ask(&self, url: &NormalUrl, most: usize) -> impl Future<Output = Answer> + Send;
+}
+
+/// A page could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("keep the pages of the crawl")]
+pub struct KeepError {
+    /// What the caller should do.
+    pub disposition: Disposition,
+    /// Whether the disk is full.
+    pub is_disk_full: bool,
+    /// The store's own error.
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// Who keeps pages.
+pub trait Keeper: Send {
+    /// Keeps pages so that they survive a power cut once this returns. A page may come again after a kill.
+    fn keep(&mut self, pages: Vec<StorageMessage>) -> impl Future<Output = Result<(), KeepError>> + Send;
+}

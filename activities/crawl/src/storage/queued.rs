@@ -1,0 +1,64 @@
+//! The storage worker behind a queue, as a role of its own.
+
+use std::time::Duration;
+
+use corpora_contracts::message::{self, StorageMessage};
+use corpora_ports::metadata::MetadataStore;
+use corpora_ports::queue::{BATCH, Delivery, DeliveryId, Queue};
+use tokio_util::sync::CancellationToken;
+
+use super::{StorageError, StorageWorker};
+
+/// How long a batch is hidden from other storage workers: longer than writing ten large pages takes.
+const HIDDEN: Duration = Duration::from_secs(300);
+
+/// How long one call waits for messages.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// What a storage worker did until it was stopped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Handled {
+    /// Messages that were stored, or were stored already.
+    pub stored: u64,
+    /// Deliveries that are no storage message; they become dead letters.
+    pub unreadable: u64,
+}
+
+/// Stores what comes over a queue until it is cancelled. A message is deleted when its page is durable, and not before.
+///
+/// # Errors
+/// [`StorageError`]; what was received and not stored comes again.
+pub async fn run<Q: Queue, M: MetadataStore>(
+    queue: &Q,
+    worker: &mut StorageWorker<M>,
+    cancel: &CancellationToken,
+) -> Result<Handled, StorageError> {
+    let mut handled = Handled::default();
+    loop {
+        let received = tokio::select! {
+            received = queue.receive(BATCH, HIDDEN, WAIT) => received?,
+            () = cancel.cancelled() => return Ok(handled),
+        };
+        let (pages, ids) = readable(&received);
+        handled.unreadable += (received.len() - pages.len()) as u64;
+        worker.store(&pages).await?;
+        queue.delete(&ids).await?;
+        handled.stored += pages.len() as u64;
+    }
+}
+
+/// The messages of a batch that can be read, and what to delete them by.
+fn readable(received: &[Delivery]) -> (Vec<StorageMessage>, Vec<DeliveryId>) {
+    let (mut pages, mut ids) = (Vec::new(), Vec::new());
+    for delivery in received {
+        match message::read(&delivery.body) {
+            Ok(page) => {
+                pages.push(page);
+                ids.push(delivery.id.clone());
+            }
+            // Never its body: that is a page.
+            Err(error) => tracing::error!(delivery = %delivery.id.0, "read a storage message: {error}"),
+        }
+    }
+    (pages, ids)
+}
