@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use corpora_contracts::config::Source;
+use corpora_contracts::config::Config;
 use corpora_contracts::layout::Layout;
 use corpora_contracts::ledger::{Ledger, Row, Tail};
 use corpora_contracts::outcome::Disposition;
@@ -16,6 +16,7 @@ use corpora_stage::fault;
 use corpora_stage::holdings::{self, HoldingsError};
 use corpora_stage::ledger::{self, ReadLedgerError};
 use corpora_stage::lock::{Lock, LockError};
+use corpora_stage::pinned;
 use tokio_util::sync::CancellationToken;
 
 /// Why the ledger was not written.
@@ -48,19 +49,19 @@ impl CommitError {
     }
 }
 
-/// Appends the rows that are due for these sources, in this order: a first row for a source with a receipt, and one
-/// with what is true now where its terms changed. Returns the ledger as it stands then.
+/// Appends the rows that are due for the sources and crawls of a config, in its order: a first row for one with a receipt,
+/// and one with what is true now where its terms changed. Returns the ledger as it stands then.
 ///
 /// It is not cancelled: what was fetched gets its row also when the run is stopped.
 ///
 /// # Errors
 /// [`CommitError`]; the ledger then holds what it held.
-pub async fn commit(sources: &[Source], layout: &Layout, lock_timeout: Duration) -> Result<Ledger, CommitError> {
+pub async fn commit(config: &Config, layout: &Layout, lock_timeout: Duration) -> Result<Ledger, CommitError> {
     let ledger = ledger::read(layout)?;
-    if ledger.tail == Tail::Whole && due(sources, layout, &ledger)?.is_empty() {
+    if ledger.tail == Tail::Whole && due(config, layout, &ledger)?.is_empty() {
         return Ok(ledger);
     }
-    let append = |ledger: &Ledger| due(sources, layout, ledger);
+    let append = |ledger: &Ledger| due(config, layout, ledger);
     append_rows(layout, lock_timeout, append).await
 }
 
@@ -68,11 +69,10 @@ pub async fn commit(sources: &[Source], layout: &Layout, lock_timeout: Duration)
 ///
 /// # Errors
 /// As [`commit`].
-pub fn ledger_after(sources: &[Source], layout: &Layout) -> Result<Ledger, CommitError> {
-    let mut ledger = ledger::read(layout)?;
-    let rows = due(sources, layout, &ledger)?;
-    ledger.rows.extend(rows);
-    Ok(ledger)
+pub fn ledger_after(config: &Config, layout: &Layout) -> Result<Ledger, CommitError> {
+    let ledger = ledger::read(layout)?;
+    let rows = due(config, layout, &ledger)?;
+    Ok(ledger.appended(rows))
 }
 
 /// Appends the row that a closure makes of the ledger as it stands under the lock; for `ledger revoke`.
@@ -85,19 +85,17 @@ pub async fn append_rows(
     rows: impl FnOnce(&Ledger) -> Result<Vec<Row>, CommitError>,
 ) -> Result<Ledger, CommitError> {
     let _lock = Lock::acquire(&layout.ledger_lock(), lock_timeout, &CancellationToken::new()).await?;
-    let mut ledger = ledger::read(layout)?;
+    let ledger = ledger::read(layout)?;
     let rows = rows(&ledger)?;
     write_rows(layout, &ledger, &rows)?;
-    ledger.rows.extend(rows);
-    ledger.tail = Tail::Whole;
-    Ok(ledger)
+    Ok(ledger.appended(rows))
 }
 
-fn due(sources: &[Source], layout: &Layout, ledger: &Ledger) -> Result<Vec<Row>, CommitError> {
+fn due(config: &Config, layout: &Layout, ledger: &Ledger) -> Result<Vec<Row>, CommitError> {
     let mut rows = Vec::new();
-    for source in sources {
-        let holdings = holdings::read(layout, &source.id)?;
-        let holding = holdings::newest(&holdings, &source.sha256, |receipt| receipt.split.documents == source.split);
+    for source in pinned::resolve(config, layout)?.pinned() {
+        let held = holdings::read(layout, &source.id)?;
+        let holding = holdings::newest(&held, &source.sha256, |receipt| receipt.split.documents == source.split);
         rows.extend(holding.and_then(|holding| ledger.due(source, &holding.receipt)));
     }
     Ok(rows)

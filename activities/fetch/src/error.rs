@@ -6,6 +6,11 @@ use std::sync::Arc;
 
 use corpora_contracts::ids::Digest;
 use corpora_contracts::outcome::Disposition;
+use corpora_crawl::collect::CollectError;
+use corpora_crawl::embedded::CrawlError;
+use corpora_crawl::role::KeepError;
+use corpora_crawl::storage::StorageError;
+use corpora_ports::frontier::FrontierStoreError;
 use corpora_stage::chain;
 use corpora_stage::durable::{FileError, is_disk_full};
 use corpora_stage::holdings::HoldingsError;
@@ -13,8 +18,8 @@ use corpora_stage::ledger::ReadLedgerError;
 use corpora_stage::lock::LockError;
 
 use crate::credentials::CredentialError;
-use crate::download::DownloadError;
-use crate::http::HttpError;
+use crate::failure::DownloadError;
+use crate::http::{ClientError, HttpError};
 use crate::location::InvalidLocation;
 use crate::split::SplitError;
 
@@ -36,6 +41,9 @@ pub enum SourceError {
     /// Its credential is missing.
     #[error(transparent)]
     Credential(#[from] CredentialError),
+    /// There is no HTTP client to ask with.
+    #[error(transparent)]
+    Client(#[from] Arc<ClientError>),
     /// A location did not give its bytes.
     #[error(transparent)]
     Download(#[from] DownloadError),
@@ -74,6 +82,34 @@ pub enum SourceError {
     /// The verified bytes are no documents.
     #[error(transparent)]
     Split(#[from] SplitError),
+    /// There is no HTTP client to crawl with.
+    #[error(transparent)]
+    CrawlClient(#[from] corpora_crawl::worker::ClientError),
+    /// A crawl's pages cannot be stored.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// A crawl cannot go on.
+    #[error(transparent)]
+    Crawl(#[from] CrawlError),
+    /// A finished crawl's pages cannot be collected.
+    #[error(transparent)]
+    Collect(#[from] CollectError),
+    /// No seed of a crawl leads to a page, and none will next time.
+    #[error("read any of its seeds ({reasons}); correct `seed_urls`, or ask their owner")]
+    SeedsFailed {
+        /// What became of the URLs, by reason.
+        reasons: String,
+    },
+    /// A crawl has no page yet, and may get some later.
+    #[error(
+        "read any page: {retryable} are left that may come later; what is known is kept, and the next run asks again. {hosts}"
+    )]
+    NothingYet {
+        /// Hosts that could not be had, with the reason.
+        hosts: String,
+        /// URLs that may still come.
+        retryable: u64,
+    },
     /// What the whole run needs cannot be had, so no source was looked at.
     #[error(transparent)]
     Run(#[from] Arc<RunError>),
@@ -88,9 +124,6 @@ pub enum RunError {
     /// The ledger cannot be read, so what is cached cannot be told.
     #[error(transparent)]
     Ledger(#[from] ReadLedgerError),
-    /// There is no HTTP client.
-    #[error(transparent)]
-    Client(#[from] HttpError),
 }
 
 impl RunError {
@@ -99,7 +132,6 @@ impl RunError {
     pub fn disposition(&self) -> Disposition {
         match self {
             Self::Ledger(error) => error.disposition(),
-            Self::Client(error) => error.disposition(),
         }
     }
 }
@@ -117,9 +149,13 @@ impl SourceError {
             Self::Split(error) => error.disposition(),
             Self::ChangedWhileRead { .. } => Disposition::Retry,
             Self::Run(error) => error.disposition(),
-            Self::Location(_) | Self::Credential(_) | Self::Local { .. } | Self::Quarantined { .. } => {
-                Disposition::Fail
-            }
+            Self::Storage(error) => error.disposition(),
+            Self::Crawl(error) => error.disposition(),
+            Self::Collect(error) => error.disposition(),
+            Self::NothingYet { .. } => Disposition::Retry,
+            Self::CrawlClient(_) | Self::SeedsFailed { .. } => Disposition::Fail,
+            Self::Location(_) | Self::Credential(_) | Self::Client(_) => Disposition::Fail,
+            Self::Local { .. } | Self::Quarantined { .. } => Disposition::Fail,
             Self::Cancelled => Disposition::Cancelled,
         }
     }
@@ -134,15 +170,17 @@ impl SourceError {
             Self::Holdings(_) => "receipt",
             Self::Location(_) => "location",
             Self::Credential(_) => "credential",
+            Self::Client(_) => "client",
             Self::Download(error) => error.kind(),
             Self::Everywhere { failures } => self.decisive(failures).map_or("failed", Self::kind),
             Self::Local { .. } => "local_file",
             Self::Quarantined { .. } => "digest_mismatch",
             Self::Split(error) => split_kind(error),
-            Self::Run(error) => match **error {
-                RunError::Ledger(_) => "ledger",
-                RunError::Client(_) => "client",
-            },
+            Self::CrawlClient(_) => "client",
+            Self::Storage(_) | Self::Crawl(_) | Self::Collect(_) => crawl_kind(self),
+            Self::SeedsFailed { .. } => "seeds",
+            Self::NothingYet { .. } => "unreachable",
+            Self::Run(_) => "ledger",
             Self::Cancelled => "cancelled",
         }
     }
@@ -167,8 +205,8 @@ impl SourceError {
         }
     }
 
-    /// Whether another location of the same bytes may do better: not when our own disk, the verified bytes or a
-    /// cancel are the reason.
+    /// Whether another location of the same bytes may do better: not when our own disk or environment, the verified
+    /// bytes or a cancel are the reason.
     #[must_use]
     pub fn mirror_may_help(&self) -> bool {
         match self {
@@ -192,6 +230,21 @@ fn everywhere(failures: &[SourceError]) -> Disposition {
     let retry = failures.iter().any(|error| error.disposition() == Disposition::Retry);
     let quarantined = failures.iter().any(|error| error.quarantined().is_some());
     if retry && !quarantined { Disposition::Retry } else { Disposition::Fail }
+}
+
+/// A crawl's own files: a full disk is told from other causes, which stand somewhere below.
+fn crawl_kind(error: &SourceError) -> &'static str {
+    let mut cause = std::error::Error::source(error);
+    while let Some(current) = cause {
+        if current.downcast_ref::<io::Error>().is_some_and(is_disk_full)
+            || current.downcast_ref::<FrontierStoreError>().is_some_and(|error| error.is_disk_full)
+            || current.downcast_ref::<KeepError>().is_some_and(|error| error.is_disk_full)
+        {
+            return "disk_full";
+        }
+        cause = current.source();
+    }
+    if error.disposition() == Disposition::Fail { "crawl" } else { "io" }
 }
 
 fn split_kind(error: &SplitError) -> &'static str {

@@ -1,6 +1,9 @@
 //! One attempt at a location: requests, and for each answer what [`corpora_web::range::decide`] says it means for the
 //! bytes on disk.
 
+use std::path::PathBuf;
+
+use corpora_contracts::ids::Digest;
 use corpora_stage::clock::real_unix_seconds;
 use corpora_stage::fault;
 use corpora_web::range::{self, Answer, Asked, Decision};
@@ -8,11 +11,54 @@ use corpora_web::redirect::{self, Chain};
 use corpora_web::validator::Validator;
 use corpora_web::{redact, retry_after};
 use reqwest::header::{self, HeaderName};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::download::{DownloadError, Downloader, Tally, Target};
-use crate::http::{Ask, HttpError};
+use crate::credentials::Credential;
+use crate::failure::DownloadError;
+use crate::http::{Ask, Client, HttpError};
 use crate::part::{Note, Part};
+
+/// What a request goes through, and who waits for it.
+#[derive(Clone, Copy)]
+pub struct Wire<'a> {
+    /// The HTTP client.
+    pub client: &'a Client,
+    /// Stops waits and reads.
+    pub cancel: &'a CancellationToken,
+    /// Told the bytes on disk and, when known, the total.
+    pub watch: &'a (dyn Fn(u64, Option<u64>) + Send + Sync),
+}
+
+impl std::fmt::Debug for Wire<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wire").field("client", &self.client).finish_non_exhaustive()
+    }
+}
+
+/// What a run counts of a source, also when it fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// HTTP requests, redirect hops included.
+    pub requests: u64,
+    /// Body bytes received.
+    pub bytes: u64,
+}
+
+/// Where and how to download.
+#[derive(Debug)]
+pub struct Target<'a> {
+    /// The configured url or mirror, as written.
+    pub configured: &'a str,
+    /// The same, parsed.
+    pub url: Url,
+    /// The pinned digest.
+    pub sha256: Digest,
+    /// The credential for the origin of `url`.
+    pub credential: Option<Credential>,
+    /// Where the bytes go while they arrive.
+    pub part: PathBuf,
+}
 
 /// What a download has learnt on its way.
 #[derive(Debug, Default)]
@@ -32,7 +78,7 @@ pub struct Findings {
 /// The attempts of one download.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
-    downloader: &'a Downloader<'a>,
+    wire: Wire<'a>,
     target: &'a Target<'a>,
     part: &'a mut Part,
     tally: &'a mut Tally,
@@ -67,13 +113,8 @@ struct Extent {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(
-        downloader: &'a Downloader<'a>,
-        target: &'a Target<'a>,
-        part: &'a mut Part,
-        tally: &'a mut Tally,
-    ) -> Self {
-        Self { downloader, target, part, tally, findings: Findings::default() }
+    pub(crate) fn new(wire: Wire<'a>, target: &'a Target<'a>, part: &'a mut Part, tally: &'a mut Tally) -> Self {
+        Self { wire, target, part, tally, findings: Findings::default() }
     }
 
     /// One attempt: requests until the bytes are whole or one fails. It ends: each further request follows a dropped
@@ -159,7 +200,7 @@ impl<'a> Session<'a> {
             let credential = credential.filter(|_| redirect::same_origin(&self.target.url, &url));
             let ask = Ask { url: &url, range: headers.range.clone(), if_range: headers.if_range.clone(), credential };
             self.tally.requests += 1;
-            let response = self.downloader.client.get(&ask).await?;
+            let response = self.wire.client.get(&ask).await?;
             let answer = read_answer(&response);
             match range::decide(kept, asked, &answer) {
                 Decision::Redirect { location } => drop(chain.follow(&location)?),
@@ -210,22 +251,22 @@ impl<'a> Session<'a> {
         if fault::pitfall(4) {
             self.findings.claimed = header_value(&response, HeaderName::from_static("x-content-sha256"));
         }
-        self.part.catch_up(self.downloader.cancel).await?;
-        if self.downloader.cancel.is_cancelled() {
+        self.part.catch_up(self.wire.cancel).await?;
+        if self.wire.cancel.is_cancelled() {
             return Err(HttpError::Cancelled.into());
         }
         let before = self.part.bytes();
         let writer = self.part.writer();
         let mut arrived = before;
         let received = loop {
-            let chunk = match self.downloader.client.chunk(&url, &mut response).await {
+            let chunk = match self.wire.client.chunk(&url, &mut response).await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             };
             let length = chunk.len() as u64;
             (arrived, self.tally.bytes) = (arrived + length, self.tally.bytes + length);
-            (self.downloader.watch)(arrived, extent.total);
+            (self.wire.watch)(arrived, extent.total);
             if !writer.write(chunk).await {
                 break Ok(()); // The writer has stopped; its own error says why.
             }

@@ -1,11 +1,12 @@
 //! What a fetch would do, told without a request and without writing.
 
-use corpora_contracts::config::{Config, Source};
+use corpora_contracts::config::{Config, Crawl, Source};
 use corpora_contracts::ids::Name;
 use corpora_contracts::layout::Layout;
 use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::outcome::Disposition;
 use corpora_contracts::receipt::SplitSettings;
+use corpora_crawl::runs;
 use corpora_stage::forecast::Forecast;
 use corpora_stage::holdings::{self, Holding, HoldingsError};
 use corpora_stage::ledger::{self, ReadLedgerError};
@@ -34,18 +35,52 @@ impl ForecastError {
     }
 }
 
-/// What fetch would do about each source, in config order.
+/// What fetch would do about each source, then each crawl, in config order.
 ///
 /// # Errors
 /// [`ForecastError`].
-pub fn forecast(config: &Config, layout: &Layout, part_docs: u64) -> Result<Vec<(Name, Forecast)>, ForecastError> {
+pub fn forecast(
+    config: &Config,
+    layout: &Layout,
+    part_docs: u64,
+    refresh: bool,
+) -> Result<Vec<(Name, Forecast)>, ForecastError> {
     let ledger = ledger::read(layout)?;
     let of = |source: &Source| {
         let held = holdings::read(layout, &source.id)?;
         let settings = SplitSettings { documents: source.split.clone(), part_docs };
         Ok((source.id.clone(), of_source(source, &settings, &ledger, &held)))
     };
-    config.sources.iter().map(of).collect()
+    let crawled = |crawl: &Crawl| Ok((crawl.id.clone(), of_crawl(crawl, &ledger, layout, part_docs, refresh)?));
+    config.sources.iter().map(of).chain(config.crawls.iter().map(crawled)).collect()
+}
+
+/// What fetch would do about a crawl, told by the decision that it takes itself.
+fn of_crawl(
+    crawl: &Crawl,
+    ledger: &Ledger,
+    layout: &Layout,
+    part_docs: u64,
+    refresh: bool,
+) -> Result<Forecast, ForecastError> {
+    let held = holdings::read(layout, &crawl.id)?;
+    let settings = SplitSettings { documents: crawl.split(), part_docs };
+    let source = crawl.pinned(held.iter().map(|holding| &holding.receipt));
+    let forecast = of_source(&source, &settings, ledger, &held);
+    let has_pages = held.iter().any(|holding| holding.receipt.split.documents == settings.documents);
+    if refresh && has_pages && forecast != Forecast::Revoked {
+        return Ok(Forecast::due("its pages are asked for again, as --refresh says"));
+    }
+    if !gets_bytes(&forecast) || has_pages {
+        return Ok(forecast);
+    }
+    let run = runs::newest(layout, &crawl.id, &crawl.key).map_err(HoldingsError::from)?;
+    Ok(Forecast::due(match run {
+        Some(run) if run.note.ended.is_some() => format!("crawled, and not published yet; {NO_REQUEST}"),
+        Some(_) => "the crawl goes on where it stopped".to_owned(),
+        None if held.is_empty() => "never crawled".to_owned(),
+        None => "a key of its table changed".to_owned(),
+    }))
 }
 
 /// Whether a forecast of fetch means that a new raw directory is made, and not only a ledger row.
@@ -74,7 +109,7 @@ fn terms_changed(now: &Row, last: Option<&Row>) -> Forecast {
     let differs = [
         ("url", now.url != last.url),
         ("license_spdx", now.license_spdx != last.license_spdx),
-        ("allowed_uses", now.allowed_uses != last.allowed_uses),
+        ("allowed_uses", !last.same_uses(&now.allowed_uses)),
         ("pii_policy", now.pii_policy != last.pii_policy),
         ("n_docs", now.n_docs != last.n_docs),
     ];
@@ -85,7 +120,7 @@ fn terms_changed(now: &Row, last: Option<&Row>) -> Forecast {
 /// Why the bytes are to be had.
 fn reasons(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &[Holding]) -> Vec<String> {
     let Some(same_bytes) = holdings::newest(held, &source.sha256, |_| true) else {
-        let other = ledger.rows.iter().any(|row| row.source_id == source.id && row.sha256 != source.sha256);
+        let other = ledger.of_source(&source.id).any(|row| row.sha256 != source.sha256);
         let known = ledger.last(&source.id, &source.sha256).is_some();
         return vec![match (known, other) {
             (true, _) => "its raw directory is missing or damaged".to_owned(),
@@ -100,6 +135,7 @@ fn reasons(source: &Source, settings: &SplitSettings, ledger: &Ledger, held: &[H
         ("meta_fields", was.documents.meta_fields != is.documents.meta_fields),
         ("on_bad_document", was.documents.on_bad_document != is.documents.on_bad_document),
         ("max_line_bytes", was.documents.max_line_bytes != is.documents.max_line_bytes),
+        ("page_bytes", was.documents.page_bytes != is.documents.page_bytes),
         ("part_docs", was.part_docs != is.part_docs),
     ];
     differs.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| format!("{name} changed")).collect()

@@ -1,11 +1,12 @@
 //! One HTTP request at a time: identity encoding, no redirects of its own, every wait bounded.
 
-use std::error::Error as _;
-use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
 use corpora_contracts::outcome::Disposition;
+pub use corpora_http::fault::TransportFault;
+use corpora_http::proxies::{self, InvalidProxy};
+use corpora_http::trust::{self, Protocols, TrustError};
 use corpora_stage::fault;
 use corpora_web::redact;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_RANGE, RANGE};
@@ -13,6 +14,23 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::credentials::Credential;
+
+/// Why there is no client: the environment is wrong, and will be next time.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// A proxy variable names no proxy.
+    #[error(transparent)]
+    Proxy(#[from] InvalidProxy),
+    /// A CA variable gives no certificate.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// The HTTP library refuses the settings.
+    #[error("set up the HTTP client")]
+    Settings {
+        /// The library's error.
+        source: reqwest::Error,
+    },
+}
 
 /// What a request failed of before a whole answer was here.
 #[derive(Debug, thiserror::Error)]
@@ -35,35 +53,9 @@ pub enum HttpError {
         /// The client's error.
         source: reqwest::Error,
     },
-    /// The client cannot be built: no usable TLS roots, or a proxy variable that is no URL.
-    #[error("set up the HTTP client; look at the proxy and CA variables")]
-    Client {
-        /// The client's error.
-        source: reqwest::Error,
-    },
     /// We were asked to stop.
     #[error("cancelled")]
     Cancelled,
-}
-
-/// The kinds of failed connection or message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TransportFault {
-    /// The name was not resolved.
-    #[error("the host's name cannot be resolved")]
-    Dns,
-    /// Refused, unreachable, or cut during the TLS handshake.
-    #[error("no connection")]
-    Connect,
-    /// The server's certificate is not valid for us.
-    #[error("bad certificate; add the issuer's CA to SSL_CERT_FILE if it is yours")]
-    Certificate,
-    /// The connection ended in mid-message.
-    #[error("the connection was cut")]
-    Cut,
-    /// What came is not HTTP.
-    #[error("malformed response")]
-    Malformed,
 }
 
 impl HttpError {
@@ -72,7 +64,6 @@ impl HttpError {
     pub fn disposition(&self) -> Disposition {
         match self {
             Self::Transport { fault: TransportFault::Certificate | TransportFault::Malformed, .. } => Disposition::Fail,
-            Self::Client { .. } => Disposition::Fail,
             Self::Silence { .. } | Self::Transport { .. } => Disposition::Retry,
             Self::Cancelled => Disposition::Cancelled,
         }
@@ -83,12 +74,7 @@ impl HttpError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Silence { .. } => "timeout",
-            Self::Transport { fault: TransportFault::Dns, .. } => "dns",
-            Self::Transport { fault: TransportFault::Connect, .. } => "connect",
-            Self::Transport { fault: TransportFault::Certificate, .. } => "certificate",
-            Self::Transport { fault: TransportFault::Cut, .. } => "cut",
-            Self::Transport { fault: TransportFault::Malformed, .. } => "malformed_response",
-            Self::Client { .. } => "client",
+            Self::Transport { fault, .. } => fault.kind(),
             Self::Cancelled => "cancelled",
         }
     }
@@ -116,19 +102,19 @@ pub struct Ask<'a> {
 }
 
 impl Client {
-    /// A client that takes proxies from the usual variables and CA roots from the system or `SSL_CERT_FILE`.
+    /// A client that takes proxies from the usual variables, and whom it trusts from [`trust::tls`].
     ///
     /// # Errors
-    /// [`HttpError::Client`].
-    pub fn new(timeout: Duration, cancel: CancellationToken) -> Result<Self, HttpError> {
-        // The first caller of the process installs the provider; a second one finds it there.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+    /// [`ClientError`].
+    pub fn new(timeout: Duration, cancel: CancellationToken) -> Result<Self, ClientError> {
+        proxies::check()?;
         let builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(trust::tls(Protocols::Http1)?)
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .user_agent(concat!("corpora/", env!("CARGO_PKG_VERSION")))
             .default_headers(HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]));
-        let inner = builder.build().map_err(|source| HttpError::Client { source })?;
+        let inner = builder.build().map_err(|source| ClientError::Settings { source })?;
         Ok(Self { inner, timeout, cancel })
     }
 
@@ -178,48 +164,6 @@ impl Client {
 }
 
 fn transport(url: &Url, error: reqwest::Error) -> HttpError {
-    let fault = classify(&error);
+    let fault = TransportFault::of(&error);
     HttpError::Transport { url: redact::hop(url), fault, source: error.without_url() }
-}
-
-/// Tells the kinds apart by the errors that the client wraps; in doubt a cut, which is tried again.
-fn classify(error: &reqwest::Error) -> TransportFault {
-    let mut cause = error.source();
-    while let Some(current) = cause {
-        if let Some(tls) = find_tls(current) {
-            return tls_fault(tls);
-        }
-        if is_malformed(current) {
-            return TransportFault::Malformed;
-        }
-        cause = current.source();
-    }
-    match error {
-        _ if error.is_dns() => TransportFault::Dns,
-        _ if error.is_connect() => TransportFault::Connect,
-        _ => TransportFault::Cut,
-    }
-}
-
-/// Whether this link says that what came is not HTTP: a head that cannot be parsed, or chunk framing that is none. A
-/// body that only ends early is another kind of error.
-fn is_malformed(link: &(dyn std::error::Error + 'static)) -> bool {
-    let is_parse = link.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
-    let kind = link.downcast_ref::<io::Error>().map(io::Error::kind);
-    is_parse || matches!(kind, Some(io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData))
-}
-
-/// The TLS error in this link of the chain; the connector wraps it in one [`io::Error`] or more.
-fn find_tls<'a>(link: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    if let Some(tls) = link.downcast_ref() {
-        return Some(tls);
-    }
-    find_tls(link.downcast_ref::<io::Error>()?.get_ref()?)
-}
-
-fn tls_fault(error: &rustls::Error) -> TransportFault {
-    match error {
-        rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => TransportFault::Certificate,
-        _ => TransportFault::Connect,
-    }
 }

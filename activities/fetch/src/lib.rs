@@ -1,16 +1,16 @@
 //! The fetch stage: pinned files in, verified raw parts and a licensed ledger out.
 //!
 //! # Reads
-//! The config's sources over HTTP(S) or from local files; `corpus/LEDGER.jsonl`, `corpus/receipts/`, `corpus/raw/` and
+//! The config's sources over HTTP(S) or from local files, the sites of its crawls; `corpus/LEDGER.jsonl`, `corpus/receipts/`, `corpus/raw/` and
 //! what an earlier run left in `corpus/downloads/`.
 //!
 //! # Writes
-//! `corpus/downloads/<id>/` while it runs, `corpus/quarantine/<id>/`, `corpus/receipts/<id>/`, `corpus/raw/<id>/` and,
+//! `corpus/downloads/<id>/` while it runs, `corpus/crawls/<id>/`, `corpus/quarantine/<id>/`, `corpus/receipts/<id>/`, `corpus/raw/<id>/` and,
 //! in the commit, rows of `corpus/LEDGER.jsonl`.
 //!
 //! # Idempotency key
 //! (source id, pinned digest, split settings): a ledger row and a raw directory whose receipt names them make a source
-//! cached, and no request is made.
+//! cached, and no request is made. Of a crawl its key stands for the digest.
 //!
 //! # Commit point
 //! Per source the rename of `raw/<id>/<yyyymmdd>.tmp`, after its receipt is synced; for the run the append to the
@@ -20,10 +20,12 @@
 //! [`error::SourceError`] per source; [`Outcome::exit`] says what the orchestrator should do.
 
 pub mod commit;
+mod crawl;
 pub mod credentials;
 pub mod download;
 pub mod error;
 pub mod exchange;
+pub mod failure;
 pub mod forecast;
 pub mod http;
 pub mod location;

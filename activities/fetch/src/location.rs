@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use corpora_web::redact::redact;
+use corpora_contracts::config::redact;
 use url::Url;
 
 /// A place of a source's bytes.

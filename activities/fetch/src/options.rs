@@ -1,15 +1,17 @@
 //! The stage flags of fetch.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corpora_contracts::ids::Name;
+use corpora_ports::metrics::Counters;
 
 /// The stage flags of fetch, with the contract's defaults.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Downloads at a time.
+    /// Downloads and crawls at a time.
     pub concurrency: usize,
-    /// Attempts per location.
+    /// Attempts per location of a source; of a crawl for each page, robots.txt and sitemap.
     pub attempts: u32,
     /// The longest wait for each read, never for the whole download.
     pub timeout: Duration,
@@ -19,6 +21,12 @@ pub struct Options {
     pub part_docs: u64,
     /// Only these sources; all of them when empty.
     pub only: Vec<Name>,
+    /// Whether crawls that are cached are asked again, with conditional requests.
+    pub refresh: bool,
+    /// Where the counters of crawls are kept, in the text format of Prometheus.
+    pub metrics: Option<PathBuf>,
+    /// The counters of all crawls of this run.
+    pub counters: Counters,
     /// Whether a source's failure leaves the others alone.
     pub keep_going: bool,
     /// What to do about the ledger.
@@ -47,6 +55,9 @@ impl Default for Options {
             base_delay: Duration::from_millis(500),
             part_docs: 100_000,
             only: Vec::new(),
+            refresh: false,
+            metrics: None,
+            counters: Counters::default(),
             keep_going: false,
             commit: CommitMode::AtEnd,
             lock_timeout: Duration::from_secs(30),

@@ -2,9 +2,12 @@
 //!
 //! The side file is published before the first byte of a body, after the old bytes are gone: a crash between the two
 //! leaves a note without bytes, never bytes under another object's note. Bytes are hashed as they are written.
+//!
+//! Neither file is followed when it is a symbolic link, which would have us write over a file elsewhere.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -61,18 +64,16 @@ pub struct Writer {
 }
 
 impl Part {
-    /// The part at this path, with whatever an earlier run left there.
+    /// The part at this path, with whatever an earlier run left there. What is no regular file is removed.
     ///
     /// # Errors
-    /// When the files are there and cannot be read.
+    /// When the files are there and can be neither read nor removed.
     pub fn open(path: PathBuf) -> Result<Self, FileError> {
-        let bytes = match std::fs::metadata(&path) {
-            Ok(file) => file.len(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(durable::on("read", &path)(error)),
-        };
+        let side = side_path(&path);
+        let bytes = size_of_regular(&path)?.unwrap_or(0);
         // A note that cannot be read is no note: the pin decides about the bytes.
-        let note = std::fs::read(side_path(&path)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let text = size_of_regular(&side)?.and_then(|_| std::fs::read(&side).ok());
+        let note = text.and_then(|text| serde_json::from_slice(&text).ok());
         let hasher = (bytes == 0).then(Sha256::new);
         Ok(Self { path, note, content: Content { bytes, hasher }, inherited: bytes > 0 })
     }
@@ -217,7 +218,7 @@ impl Content {
             return Ok(());
         }
         let (mut hasher, mut left) = (Sha256::new(), self.bytes);
-        let mut file = File::open(path).map_err(durable::on("read", path))?;
+        let mut file = unfollowed().read(true).open(path).map_err(durable::on("read", path))?;
         let mut buffer = vec![0; 1 << 20];
         while left > 0 && !cancel.is_cancelled() {
             let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
@@ -240,7 +241,7 @@ impl Content {
     }
 
     fn open_at_end(&self, path: &Path) -> Result<File, FileError> {
-        let mut options = OpenOptions::new();
+        let mut options = unfollowed();
         let mut file =
             options.create(true).truncate(false).write(true).open(path).map_err(durable::on("open", path))?;
         file.seek(SeekFrom::Start(self.bytes)).map_err(durable::on("write", path))?;
@@ -264,6 +265,27 @@ impl Content {
     fn sync(&self, path: &Path) -> Result<(), FileError> {
         self.open_at_end(path)?.sync_all().map_err(durable::on("sync", path))
     }
+}
+
+/// How big the regular file at this path is, if there is one. Anything else there was not put there by a download, and is
+/// removed: of a link only the link.
+fn size_of_regular(path: &Path) -> Result<Option<u64>, FileError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(file) if file.is_file() => Ok(Some(file.len())),
+        Ok(_) => {
+            tracing::warn!(path = %path.display(), "removing what is no regular file in the place of a download");
+            durable::remove_file(path).map(|()| None)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(durable::on("read", path)(error)),
+    }
+}
+
+/// Opens a file and no symbolic link, also one that was put there a moment ago.
+fn unfollowed() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.custom_flags(libc::O_NOFOLLOW);
+    options
 }
 
 /// What a blocking task gave back; its panic goes on in the caller.

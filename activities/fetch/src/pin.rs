@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use corpora_contracts::config::{Auth, Format};
 use corpora_contracts::ids::Digest;
@@ -12,8 +13,9 @@ use corpora_web::file_name;
 use serde::Serialize;
 
 use crate::credentials;
-use crate::download::{Downloader, Tally, Target};
+use crate::download::Downloader;
 use crate::error::SourceError;
+use crate::exchange::{Tally, Target, Wire};
 use crate::http::Client;
 use crate::location::Location;
 use crate::options::Options;
@@ -79,19 +81,16 @@ async fn download(
     options: &Options,
     context: &Context,
 ) -> Result<crate::download::Downloaded, SourceError> {
-    let client =
-        Client::new(options.timeout, context.cancel.clone()).map_err(|error| SourceError::Download(error.into()))?;
+    let client = Client::new(options.timeout, context.cancel.clone()).map_err(Arc::new)?;
     let (progress, source) = (context.progress.clone(), target.configured.to_owned());
     let watch = move |done, total| {
         let (stage, unit) = ("pin".to_owned(), "bytes".to_owned());
         progress.emit(Kind::Step { stage, source: source.clone(), done, total, unit });
     };
     let downloader = Downloader {
-        client: &client,
+        wire: Wire { client: &client, cancel: &context.cancel, watch: &watch },
         attempts: options.attempts,
         base_delay: options.base_delay,
-        cancel: &context.cancel,
-        watch: &watch,
     };
     Ok(downloader.download(target, &mut Tally::default()).await?)
 }

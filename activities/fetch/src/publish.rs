@@ -81,6 +81,7 @@ pub fn publish(publication: &Publication) -> Result<Holding, SourceError> {
         dropped: outcome.dropped,
         split: publication.settings.clone(),
         parts: outcome.parts,
+        crawl: None,
     };
     let path = layout.receipt(&source.id, &version);
     let text = receipt.to_line().map_err(io::Error::from).map_err(durable::on("write", &path))?;

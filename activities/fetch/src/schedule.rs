@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use corpora_contracts::config::{Config, Source};
+use corpora_contracts::config::{Config, Crawl, Source};
 use corpora_contracts::ids::Name;
 use corpora_contracts::ledger::Ledger;
 use corpora_contracts::outcome::{Disposition, ExitCode};
@@ -17,28 +17,46 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::commit::{self, CommitError};
-use crate::download::Tally;
+use crate::crawl::CrawlVisit;
 use crate::error::{RunError, SourceError};
-use crate::http::Client;
+use crate::exchange::Tally;
 use crate::options::{CommitMode, Options};
 use crate::source::{Shop, Visit};
 
 /// Cores per split: one reads and parses, the others compress.
 const CORES_PER_SPLIT: usize = 4;
 
-/// What became of one source.
+/// What became of one entry.
 struct Ending {
     tally: Tally,
     result: Result<(Status, Option<Holding>), SourceError>,
 }
 
+/// What an entry of the result is about.
+#[derive(Debug, Clone)]
+enum Entrant {
+    Source(Arc<Source>),
+    Crawl(Arc<Crawl>),
+}
+
+impl Entrant {
+    fn id(&self) -> &Name {
+        match self {
+            Self::Source(source) => &source.id,
+            Self::Crawl(crawl) => &crawl.id,
+        }
+    }
+}
+
+/// The sources in config order, then the crawls, as far as they are asked for.
+fn selected(config: &Config, options: &Options) -> Vec<Entrant> {
+    let sources = config.sources.iter().map(|source| Entrant::Source(Arc::new(source.clone())));
+    let crawls = config.crawls.iter().map(|crawl| Entrant::Crawl(Arc::new(crawl.clone())));
+    sources.chain(crawls).filter(|it| options.only.is_empty() || options.only.contains(it.id())).collect()
+}
+
 pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome<FetchSummary> {
-    let selected: Vec<Arc<Source>> = config
-        .sources
-        .iter()
-        .filter(|source| options.only.is_empty() || options.only.contains(&source.id))
-        .map(|source| Arc::new(source.clone()))
-        .collect();
+    let selected = selected(config, options);
     if options.commit == CommitMode::Only {
         return commit_only(config, &selected, options, context).await;
     }
@@ -47,42 +65,42 @@ pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context
         Err(error) => all_failed(&selected, &Arc::new(error)),
     };
     let committed = if commits(options, &endings) {
-        Some(commit::commit(&config.sources, &context.layout, options.lock_timeout).await)
+        Some(commit::commit(config, &context.layout, options.lock_timeout).await)
     } else {
         None
     };
     conclude(&selected, endings, committed, context)
 }
 
-/// What every source needs first: the ledger, and a client.
+/// What every source needs first: the ledger.
 fn open_shop(config: &Config, base: &Path, options: &Options, context: &Context) -> Result<Shop, RunError> {
     let stop = context.cancel.child_token();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Shop {
         ledger: ledger::read(&context.layout)?,
-        client: Client::new(options.timeout, stop.clone())?,
+        client: OnceLock::new(),
         context: context.clone(),
         options: options.clone(),
         base: base.to_owned(),
-        keep_downloads: config.keep_downloads,
+        config: config.clone(),
         stop,
         splits: Semaphore::new((cores / CORES_PER_SPLIT).max(1)),
     })
 }
 
 /// Visits the sources, started in config order, `concurrency` downloads at a time.
-async fn visit_all(selected: &[Arc<Source>], shop: Arc<Shop>) -> Vec<Ending> {
+async fn visit_all(selected: &[Entrant], shop: Arc<Shop>) -> Vec<Ending> {
     let slots = Arc::new(Semaphore::new(shop.options.concurrency));
     let mut visits = JoinSet::new();
     let mut endings = BTreeMap::new();
-    for (index, source) in selected.iter().enumerate() {
+    for (index, entrant) in selected.iter().enumerate() {
         let slot = if fault::pitfall(8) { None } else { free_slot(&slots, &shop).await };
         if shop.stop.is_cancelled() {
             endings.insert(index, Ending::cancelled());
             continue;
         }
-        let (shop, source) = (Arc::clone(&shop), Arc::clone(source));
-        visits.spawn(async move { (index, visit(&shop, source, slot).await) });
+        let (shop, entrant) = (Arc::clone(&shop), entrant.clone());
+        visits.spawn(async move { (index, visit(&shop, entrant, slot).await) });
     }
     while let Some(visit) = visits.join_next().await {
         match visit {
@@ -101,29 +119,43 @@ async fn free_slot(slots: &Arc<Semaphore>, shop: &Shop) -> Option<OwnedSemaphore
     }
 }
 
-async fn visit(shop: &Shop, source: Arc<Source>, slot: Option<OwnedSemaphorePermit>) -> Ending {
-    let id = source.id.clone();
-    let mut visit = Visit::new(shop, Arc::clone(&source), slot);
-    let result = visit.run().await;
+async fn visit(shop: &Shop, entrant: Entrant, slot: Option<OwnedSemaphorePermit>) -> Ending {
+    // The slot is given back when a failure has stopped the others, so that nothing new starts.
+    let (tally, result, _slot) = match &entrant {
+        Entrant::Source(source) => {
+            let mut visit = Visit::new(shop, Arc::clone(source), slot);
+            let result = visit.run().await;
+            (visit.tally, result, visit.slot)
+        }
+        Entrant::Crawl(crawl) => {
+            let mut visit = CrawlVisit::new(shop, Arc::clone(crawl));
+            let result = visit.run().await;
+            (visit.tally, result, slot)
+        }
+    };
     if let Err(error) = &result {
-        report_failure(shop, &id, error);
+        report_failure(shop, &entrant, error);
     }
     if fault::pitfall(7) {
-        let _ = commit::commit(&[(*source).clone()], &shop.context.layout, shop.options.lock_timeout).await;
+        let config = Config { crawls: Vec::new(), ..shop.config.clone() };
+        let sources = config.sources.iter().filter(|source| source.id == *entrant.id()).cloned().collect();
+        let _ = commit::commit(&Config { sources, ..config }, &shop.context.layout, shop.options.lock_timeout).await;
     }
-    Ending { tally: visit.tally, result }
+    Ending { tally, result }
 }
 
 /// Logs a failure, once, and lets it stop the others where it should.
-fn report_failure(shop: &Shop, id: &Name, error: &SourceError) {
+fn report_failure(shop: &Shop, entrant: &Entrant, error: &SourceError) {
+    let id = entrant.id();
+    let what = if matches!(entrant, Entrant::Crawl(_)) { "crawl" } else { "source" };
     if is_cancelled(error) {
         tracing::info!(source = %id, "stopped; what was done is kept");
         return;
     }
-    tracing::error!(source = %id, kind = error.kind(), "source `{id}`: {}", chain(error));
+    tracing::error!(source = %id, kind = error.kind(), "{what} `{id}`: {}", chain(error));
     if let Some(seconds) = error.retry_after() {
         let (name, source) = ("retry_after_s".to_owned(), id.to_string());
-        #[expect(clippy::cast_precision_loss, reason = "seconds to wait are far below 2^52")]
+        #[expect(clippy::cast_precision_loss, reason = "at most `retry_after::MOST_SECONDS`, which is exact")]
         shop.context.progress.emit(Kind::Metric { name, value: seconds as f64, source });
     }
     if error.quarantined().is_none() && !shop.options.keep_going {
@@ -135,7 +167,7 @@ fn is_cancelled(error: &SourceError) -> bool {
     error.disposition() == Disposition::Cancelled
 }
 
-fn all_failed(selected: &[Arc<Source>], error: &Arc<RunError>) -> Vec<Ending> {
+fn all_failed(selected: &[Entrant], error: &Arc<RunError>) -> Vec<Ending> {
     tracing::error!("{}", chain(error));
     let failed = || Ending { tally: Tally::default(), result: Err(SourceError::Run(Arc::clone(error))) };
     selected.iter().map(|_| failed()).collect()
@@ -149,31 +181,34 @@ fn commits(options: &Options, endings: &[Ending]) -> bool {
 /// `--commit`: rows for what is here; a source without a receipt is no error, and has no entry.
 async fn commit_only(
     config: &Config,
-    selected: &[Arc<Source>],
+    selected: &[Entrant],
     options: &Options,
     context: &Context,
 ) -> Outcome<FetchSummary> {
-    let committed = commit::commit(&config.sources, &context.layout, options.lock_timeout).await;
+    let committed = commit::commit(config, &context.layout, options.lock_timeout).await;
     let mut endings = Vec::new();
     let mut present = Vec::new();
-    for source in selected {
-        let holdings = match holdings::read(&context.layout, &source.id) {
-            Ok(holdings) => holdings,
+    for entrant in selected {
+        let Ok(held) = holdings::read(&context.layout, entrant.id()) else {
             // The commit has met the same error and reports it.
-            Err(_) => continue,
+            continue;
+        };
+        let source = match entrant {
+            Entrant::Source(source) => (**source).clone(),
+            Entrant::Crawl(crawl) => crawl.pinned(held.iter().map(|holding| &holding.receipt)),
         };
         let is_current = |receipt: &Receipt| receipt.split.documents == source.split;
-        let Some(holding) = holdings::newest(&holdings, &source.sha256, is_current) else { continue };
+        let Some(holding) = holdings::newest(&held, &source.sha256, is_current) else { continue };
         let revoked = committed.as_ref().is_ok_and(|ledger| ledger.revoked(&source.id));
         let status = if revoked { Status::Revoked } else { Status::Cached };
         endings.push(Ending { tally: Tally::default(), result: Ok((status, Some(holding.clone()))) });
-        present.push(Arc::clone(source));
+        present.push(entrant.clone());
     }
     conclude(&present, endings, Some(committed), context)
 }
 
 fn conclude(
-    selected: &[Arc<Source>],
+    selected: &[Entrant],
     endings: Vec<Ending>,
     committed: Option<Result<Ledger, CommitError>>,
     context: &Context,
@@ -181,15 +216,16 @@ fn conclude(
     let exit = exit_code(&endings, committed.as_ref());
     let mut outputs = Vec::new();
     let mut entries = Vec::new();
-    for (source, ending) in selected.iter().zip(endings) {
+    for (entrant, ending) in selected.iter().zip(endings) {
         if let Ok((_, Some(holding))) = &ending.result {
-            outputs.push(context.layout.relative(&context.layout.raw_dir(&source.id, &holding.version)));
-            outputs.push(context.layout.relative(&context.layout.receipt(&source.id, &holding.version)));
+            let id = entrant.id();
+            outputs.push(context.layout.relative(&context.layout.raw_dir(id, &holding.version)));
+            outputs.push(context.layout.relative(&context.layout.receipt(id, &holding.version)));
         }
-        entries.push(entry(source, ending, context));
+        entries.push(entry(entrant, ending, context));
     }
     if let Some(Ok(ledger)) = &committed
-        && !ledger.rows.is_empty()
+        && !ledger.rows().is_empty()
     {
         outputs.push(context.layout.relative(&context.layout.ledger()));
     }
@@ -213,21 +249,25 @@ fn exit_code(endings: &[Ending], committed: Option<&Result<Ledger, CommitError>>
     dispositions.map(ExitCode::from).fold(ExitCode::Success, ExitCode::worse)
 }
 
-fn entry(source: &Source, ending: Ending, context: &Context) -> Entry {
+fn entry(entrant: &Entrant, ending: Ending, context: &Context) -> Entry {
     let Ending { tally, result } = ending;
     let (status, holding, error) = match result {
         Ok((status, holding)) => (status, holding, None),
         Err(error) => (failure_status(&error), None, Some(error)),
     };
     let quarantined = error.as_ref().and_then(SourceError::quarantined);
-    let layout = &context.layout;
-    let raw_dir = holding.as_ref().map(|holding| layout.relative(&layout.raw_dir(&source.id, &holding.version)));
+    let (layout, id) = (&context.layout, entrant.id());
+    let raw_dir = holding.as_ref().map(|holding| layout.relative(&layout.raw_dir(id, &holding.version)));
     let receipt = holding.map(|holding| holding.receipt);
+    let sha256 = match entrant {
+        Entrant::Source(source) => Some(quarantined.unwrap_or(source.sha256)),
+        Entrant::Crawl(_) => receipt.as_ref().map(|receipt| receipt.sha256),
+    };
     Entry {
-        source_id: source.id.clone(),
+        source_id: id.clone(),
         status,
         raw_dir: raw_dir.unwrap_or_default(),
-        sha256: quarantined.unwrap_or(source.sha256).to_string(),
+        sha256: sha256.map(|sha256| sha256.to_string()).unwrap_or_default(),
         bytes: tally.bytes,
         n_docs: receipt.as_ref().map_or(0, |receipt| receipt.n_docs),
         retrieved_at: receipt.map(|receipt| receipt.retrieved_at.to_string()).unwrap_or_default(),

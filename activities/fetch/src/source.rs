@@ -1,11 +1,13 @@
 //! One source from config to raw directory: nothing to do, or bytes had, verified and published.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use corpora_contracts::config::{Auth, Source};
+use corpora_contracts::config::{Auth, Config, Format, Source};
+use corpora_contracts::ids::Name;
 use corpora_contracts::ledger::Ledger;
 use corpora_contracts::progress::Kind;
 use corpora_contracts::receipt::SplitSettings;
@@ -22,9 +24,10 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::credentials;
-use crate::download::{Downloaded, Downloader, Tally, Target};
+use crate::download::{Downloaded, Downloader};
 use crate::error::SourceError;
-use crate::http::Client;
+use crate::exchange::{Tally, Target, Wire};
+use crate::http::{Client, ClientError};
 use crate::location::Location;
 use crate::options::Options;
 use crate::part;
@@ -38,13 +41,21 @@ pub(crate) struct Shop {
     pub(crate) context: Context,
     pub(crate) options: Options,
     pub(crate) base: PathBuf,
-    pub(crate) keep_downloads: bool,
+    pub(crate) config: Config,
     pub(crate) ledger: Ledger,
-    pub(crate) client: Client,
+    /// Made when the first request is due: a run that asks nothing needs no proxies and trusts nobody.
+    pub(crate) client: OnceLock<Result<Client, Arc<ClientError>>>,
     /// Stops every source: the run's cancel, or another source's failure.
     pub(crate) stop: CancellationToken,
     /// Bounds the splits at a time, each of which uses several cores.
     pub(crate) splits: Semaphore,
+}
+
+impl Shop {
+    fn client(&self) -> Result<&Client, SourceError> {
+        let client = || Client::new(self.options.timeout, self.stop.clone()).map_err(Arc::new);
+        self.client.get_or_init(client).as_ref().map_err(|error| Arc::clone(error).into())
+    }
 }
 
 /// One source's way through a run.
@@ -54,7 +65,7 @@ pub(crate) struct Visit<'a> {
     source: Arc<Source>,
     settings: SplitSettings,
     /// Held while the source downloads, given back before it is split.
-    slot: Option<OwnedSemaphorePermit>,
+    pub(crate) slot: Option<OwnedSemaphorePermit>,
     taken: Vec<Holding>,
     pub(crate) tally: Tally,
 }
@@ -68,7 +79,7 @@ impl<'a> Visit<'a> {
     /// Does what is to be done about the source and tells what became of it.
     pub(crate) async fn run(&mut self) -> Result<(Status, Option<Holding>), SourceError> {
         let held = holdings::read(&self.shop.context.layout, &self.source.id)?;
-        let leftover = !self.shop.keep_downloads && self.shop.context.layout.downloads(&self.source.id).exists();
+        let leftover = !self.shop.config.keep_downloads && self.shop.context.layout.downloads(&self.source.id).exists();
         match self.settled(&held) {
             // A crash behind the publication left its download, which is removed under the lock.
             Some((Status::Cached | Status::Fetched, _)) if leftover => {}
@@ -192,14 +203,12 @@ impl<'a> Visit<'a> {
     }
 
     async fn download(&mut self, target: &Target<'_>) -> Result<Downloaded, SourceError> {
-        let reporter = Reporter::new(self.shop.context.progress.clone(), &self.source, "bytes");
+        let reporter = Reporter::new(self.shop.context.progress.clone(), &self.source.id, "bytes");
         let watch = move |done, total| reporter.report(done, total);
         let downloader = Downloader {
-            client: &self.shop.client,
+            wire: Wire { client: self.shop.client()?, cancel: &self.shop.stop, watch: &watch },
             attempts: self.shop.options.attempts,
             base_delay: self.shop.options.base_delay,
-            cancel: &self.shop.stop,
-            watch: &watch,
         };
         Ok(downloader.download(target, &mut self.tally).await?)
     }
@@ -247,6 +256,9 @@ impl<'a> Visit<'a> {
         if findings.content_type.as_deref().is_some_and(|media| media.starts_with("text/html")) {
             hint.push_str("; it is an HTML page, perhaps an error or a login page");
         }
+        if target.exists() {
+            tracing::warn!(source = %self.source.id, "replacing bytes that were quarantined earlier under this name");
+        }
         fault::point("quarantine.before");
         downloaded.part.rename_to(&target)?;
         durable::remove_folder_if_empty(&self.shop.context.layout.downloads(&self.source.id));
@@ -281,7 +293,7 @@ impl<'a> Visit<'a> {
             () = self.shop.stop.cancelled() => return Err(SourceError::Cancelled),
         };
         let progress = self.shop.context.progress.clone();
-        let reporter = Reporter::new(progress.clone(), &self.source, "docs");
+        let reporter = Reporter::new(progress.clone(), &self.source.id, "docs");
         let publication = Publication {
             layout: self.shop.context.layout.clone(),
             source: Arc::clone(&self.source),
@@ -298,20 +310,31 @@ impl<'a> Visit<'a> {
         let task = spawn_blocking(move || publish::publish(&publication));
         let holding = joined(task.await)?;
         drop(turn);
-        if !holding.receipt.dropped.is_empty() {
-            let dropped = &holding.receipt.dropped;
-            tracing::warn!(source = %self.source.id, "left out malformed documents, as `on_bad_document` says: {dropped:?}");
-        }
+        self.tell_what_was_left_out(&holding.receipt.dropped);
         let raw_dir = self.shop.context.layout.raw_dir(&self.source.id, &holding.version);
         let path = self.shop.context.layout.relative(&raw_dir);
         progress.emit(Kind::Ckpt { stage: "fetch".to_owned(), source: self.source.id.to_string(), path });
         Ok(holding)
     }
 
+    /// Most records of a web archive are no pages, as they should be; a malformed document is another matter.
+    fn tell_what_was_left_out(&self, dropped: &BTreeMap<String, u64>) {
+        if dropped.is_empty() {
+            return;
+        }
+        let reasons: Vec<String> = dropped.iter().map(|(reason, count)| format!("{count} `{reason}`")).collect();
+        let (id, reasons) = (&self.source.id, reasons.join(", "));
+        if matches!(self.source.split.format, Format::Warc | Format::Wet) {
+            tracing::info!(source = %id, "records that are no pages, by reason: {reasons}");
+        } else {
+            tracing::warn!(source = %id, "left out malformed documents, as `on_bad_document` says: {reasons}");
+        }
+    }
+
     /// Removes the downloads of a published source; with `keep_downloads` only parts that are of no use any more.
     fn clear_downloads(&self) -> Result<(), SourceError> {
         let folder = self.shop.context.layout.downloads(&self.source.id);
-        if !self.shop.keep_downloads {
+        if !self.shop.config.keep_downloads {
             durable::remove_tree(&folder)?;
             fault::point("download-removed.after");
             return Ok(());
@@ -325,7 +348,7 @@ impl<'a> Visit<'a> {
 }
 
 /// Emits progress of one source, not more often than a person or an orchestrator can use.
-struct Reporter {
+pub(crate) struct Reporter {
     progress: Progress,
     source: String,
     unit: &'static str,
@@ -333,11 +356,11 @@ struct Reporter {
 }
 
 impl Reporter {
-    fn new(progress: Progress, source: &Source, unit: &'static str) -> Self {
-        Self { progress, source: source.id.to_string(), unit, last: Mutex::new(None) }
+    pub(crate) fn new(progress: Progress, source: &Name, unit: &'static str) -> Self {
+        Self { progress, source: source.to_string(), unit, last: Mutex::new(None) }
     }
 
-    fn report(&self, done: u64, total: Option<u64>) {
+    pub(crate) fn report(&self, done: u64, total: Option<u64>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = last.is_none_or(|last| last.elapsed() >= REPORT_EVERY) || total == Some(done);
         if !is_due {

@@ -1,19 +1,21 @@
 //! Raw documents as they are written: the keys around the text, and the count of those left out.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use corpora_contracts::config::OnBadDocument;
 use corpora_contracts::receipt::Part;
 
 use super::error::{Problem, SplitError};
 use super::json_string::{Put, escape};
+use super::pages::RawPage;
 use super::parts::Parts;
 use super::{Outcome, SplitJob};
 
 /// Writes raw documents of one source.
 pub(super) struct Documents<'a> {
     parts: Parts<'a>,
-    /// `{"url":"<url>#`.
+    /// `{"url":"<url>#`, where a document is a line of the source.
     head: Vec<u8>,
     /// `","fetched_at":"…","license_spdx":"…","text":"`.
     middle: Vec<u8>,
@@ -55,12 +57,33 @@ impl<'a> Documents<'a> {
         self.parts.end_document()
     }
 
+    /// Writes a page.
+    pub(super) fn page(&mut self, page: &RawPage<'_>) -> Result<(), SplitError> {
+        self.parts.begin_document()?;
+        self.parts.put(b"{\"url\":\"")?;
+        escape(page.url.as_bytes(), self)?;
+        self.parts.put(&self.middle)?;
+        escape(page.text.as_bytes(), self)?;
+        self.parts.put(b"\",\"content_type\":\"")?;
+        escape(page.content_type.as_bytes(), self)?;
+        self.parts.put(b"\",\"meta\":")?;
+        // Strings and numbers always serialize.
+        let meta = serde_json::to_vec(&page.meta).map_err(io::Error::from).map_err(SplitError::Read)?;
+        self.parts.put(&meta)?;
+        self.end(b"}\n")
+    }
+
+    /// Counts what is no document of this source.
+    pub(super) fn leave_out(&mut self, reason: &str) {
+        *self.dropped.entry(reason.to_owned()).or_default() += 1;
+    }
+
     /// Leaves a malformed document out, or fails because of it.
     pub(super) fn reject(&mut self, line: u64, problem: Problem) -> Result<(), SplitError> {
         match self.on_bad_document {
             OnBadDocument::Fail => Err(SplitError::Document { line, problem }),
             OnBadDocument::Drop => {
-                *self.dropped.entry(problem.reason().to_owned()).or_default() += 1;
+                self.leave_out(problem.reason());
                 Ok(())
             }
         }

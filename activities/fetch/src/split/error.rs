@@ -73,6 +73,19 @@ pub enum SplitError {
         /// The largest window, in bytes.
         limit: u64,
     },
+    /// A record of a web archive is damaged, or the file ends inside it.
+    #[error(
+        "read record {number}, at byte {offset} of the unpacked file: {problem}; its digest is the pinned one, so pin a \
+             sound file"
+    )]
+    Record {
+        /// The 1-based record.
+        number: u64,
+        /// Where it begins, in bytes of the unpacked file.
+        offset: u64,
+        /// What is wrong with it.
+        problem: RecordProblem,
+    },
     /// The format has no splitter.
     #[error("split the file, whose format {format:?} has no splitter")]
     UnsupportedFormat {
@@ -105,6 +118,7 @@ impl SplitError {
             | Self::CorruptArchive { .. }
             | Self::NotAnArchive { .. }
             | Self::WindowTooLarge { .. }
+            | Self::Record { .. }
             | Self::UnsupportedFormat { .. } => Disposition::Fail,
             Self::Read(_) | Self::Write { .. } => Disposition::Retry,
             Self::Cancelled => Disposition::Cancelled,
@@ -125,6 +139,38 @@ fn unit(packing: Packing) -> &'static str {
         Packing::Gzip => "member",
         Packing::Zstd => "frame",
     }
+}
+
+/// What is wrong with a record of a web archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RecordProblem {
+    /// It does not start with a version of WARC.
+    #[error("it does not start with `WARC/1.0` or `WARC/1.1`")]
+    Version,
+    /// The file ends inside it.
+    #[error("the file ends inside it")]
+    Cut,
+    /// Its head is too long to be one.
+    #[error("its head is longer than {limit} bytes")]
+    HeadTooLong {
+        /// The longest head, in bytes.
+        limit: usize,
+    },
+    /// A line of its head is no field.
+    #[error("a line of its head is no `name: value`")]
+    Field,
+    /// A field that every record has is missing.
+    #[error("it has no `{name}`")]
+    NoField {
+        /// The field.
+        name: &'static str,
+    },
+    /// Its length is no number, or there are several.
+    #[error("its `Content-Length` is not one number")]
+    NoLength,
+    /// Its block does not end where its length says.
+    #[error("no two line ends follow the bytes that its `Content-Length` counts")]
+    Length,
 }
 
 /// What is wrong with a document.
@@ -183,6 +229,12 @@ pub enum Problem {
         /// The value of `max_line_bytes`.
         limit: u64,
     },
+    /// The page is too large.
+    #[error("the page is larger than {limit} bytes (raise `page_bytes` of the source)")]
+    PageTooLong {
+        /// The value of `page_bytes`.
+        limit: u64,
+    },
 }
 
 impl Problem {
@@ -198,6 +250,7 @@ impl Problem {
             Self::LoneSurrogate { .. } => "lone_surrogate",
             Self::TooDeep { .. } => "too_deep",
             Self::LineTooLong { .. } | Self::BlockTooLong { .. } => "too_long",
+            Self::PageTooLong { .. } => "page_bytes",
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) fn settings(format: Format) -> SplitSettings {
             meta_fields: Vec::new(),
             on_bad_document: OnBadDocument::Fail,
             max_line_bytes: 64 * 1024 * 1024,
+            page_bytes: format.has_pages().then_some(10 << 20),
+            crawl: None,
         },
         part_docs: 100_000,
     }
@@ -179,11 +181,9 @@ fn url_and_licence_are_escaped() {
 
 #[test]
 fn a_format_without_a_splitter_is_refused_by_name() {
-    for format in [Format::Parquet, Format::Html, Format::Warc, Format::Wet] {
-        let error = split_bytes(b"", &settings(format)).err().unwrap();
-        assert_eq!(error.disposition(), Disposition::Fail);
-        assert!(error.to_string().contains(&format!("{format:?}")), "{error}");
-    }
+    let error = split_bytes(b"", &settings(Format::Parquet)).err().unwrap();
+    assert_eq!(error.disposition(), Disposition::Fail);
+    assert!(error.to_string().contains("Parquet"), "{error}");
 }
 
 #[test]
@@ -194,14 +194,16 @@ fn an_error_names_the_line_and_what_is_wrong() {
     assert_eq!(error.disposition(), Disposition::Fail);
 }
 
+/// Gives nothing but an error.
+struct Broken;
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::TimedOut.into())
+    }
+}
+
 #[test]
 fn an_unreadable_source_and_an_unwritable_part_are_worth_another_attempt() {
-    struct Broken;
-    impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::TimedOut.into())
-        }
-    }
     let settings = settings(Format::Text);
     // Behind the magic numbers too, where a decoder is in between.
     for (name, head) in [
@@ -283,5 +285,27 @@ fn a_cancel_is_heeded_inside_a_line_that_never_ends() {
         settings.documents.max_line_bytes = 1000;
         let error = split(io::repeat(b'x'), &job("f", &settings, dir.path()), &recorder).unwrap_err();
         assert!(matches!(error, SplitError::Cancelled), "{error}");
+    }
+}
+
+#[test]
+fn a_cancel_is_heeded_inside_a_page_and_a_block_that_never_end() {
+    let record = "WARC/1.0\r\nWARC-Type: request\r\nContent-Length: 9007199254740991\r\n\r\n";
+    for (format, head) in [(Format::Html, "<p>"), (Format::Warc, record), (Format::Wet, record)] {
+        let recorder = Recorder { patience: Cell::new(50), told: RefCell::default() };
+        let dir = TempDir::new().unwrap();
+        let input = head.as_bytes().chain(io::repeat(b'x'));
+        let error = split(input, &job("f", &dropping(format), dir.path()), &recorder).unwrap_err();
+        assert!(matches!(error, SplitError::Cancelled), "{error}");
+        let told = recorder.told.borrow();
+        assert!(told.len() == 50 && told.is_sorted(), "{format}: {told:?}");
+    }
+}
+
+#[test]
+fn a_page_and_an_archive_that_cannot_be_read_may_be_read_later() {
+    for format in [Format::Html, Format::Warc, Format::Wet] {
+        let error = split_reader(&mut b"WARC/1.0\r\n".chain(Broken), "f", &settings(format)).err().unwrap();
+        assert_eq!(error.disposition(), Disposition::Retry, "{format}: {error}");
     }
 }
