@@ -1,14 +1,21 @@
-//! One raw line becomes one document line.
+//! One raw line becomes one document line, or, of a page without any text, none.
 
 use std::borrow::Cow;
 
 use corpora_contracts::time::Timestamp;
 use corpora_text::language::language;
 use corpora_text::normalize::normalize;
+use corpora_text::page::Page;
 use memchr::memmem;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use crate::meta::{Members, Meta};
+use crate::page::{CutSaid, Reader};
+
+/// A page that has no text is left out under this name.
+pub(crate) const EMPTY_PAGE: &str = "empty_page";
 
 /// What every document of a source has in common.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +25,29 @@ pub(crate) struct Terms<'a> {
     pub(crate) url: &'a str,
     /// The ledger row's.
     pub(crate) license_spdx: &'a str,
+    pub(crate) shape: Shape,
+    /// How pages are read.
+    pub(crate) reader: &'a Reader,
+}
+
+/// What raw documents of a source are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Texts of its file, each where a line starts.
+    Lines,
+    /// Its file is one page, whose address is the source's.
+    OnePage,
+    /// Pages, each with an address of its own.
+    Pages,
+}
+
+/// What became of a raw line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// A document, and what limits cut off its page.
+    Document(Option<CutSaid>),
+    /// None, for this reason.
+    LeftOut(&'static str),
 }
 
 /// What is wrong with a raw line.
@@ -56,12 +86,14 @@ struct Raw<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     #[serde(borrow)]
+    content_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     meta: Option<&'a RawValue>,
 }
 
 /// [`corpora_contracts::document::Document`] as it is written: the keys in its order.
 #[derive(Serialize)]
-struct Line<'a> {
+struct Line<'a, M: Serialize> {
     id: &'a str,
     source_id: &'a str,
     url: &'a str,
@@ -70,40 +102,114 @@ struct Line<'a> {
     lang: &'a str,
     title: &'a str,
     text: &'a str,
-    #[serde(serialize_with = "object")]
-    meta: Option<&'a RawValue>,
+    meta: M,
 }
 
 /// Adds the document at position `k` of its source, made of a raw line without its LF, and an LF.
-///
-/// `meta` goes through byte by byte: keys stay in order and numbers as they are spelt.
-pub(crate) fn convert(raw: &[u8], k: u64, terms: &Terms<'_>, out: &mut Vec<u8>) -> Result<(), Problem> {
-    let not_raw = |reason: String| Problem::NotRaw { reason };
-    let raw = str::from_utf8(raw).map_err(|error| not_raw(error.to_string()))?;
+pub(crate) fn convert(raw: &[u8], k: u64, terms: &Terms<'_>, out: &mut Vec<u8>) -> Result<Made, Problem> {
+    let raw = parse(raw, terms.shape)?;
+    let document = Document { id: &format!("{}:{k}", terms.source_id), raw: &raw, terms };
+    match &raw.content_type {
+        None => document.line(out),
+        Some(content_type) if is_html(content_type) => document.page(content_type, out),
+        Some(content_type) => document.text_of_page(content_type, out),
+    }
+}
+
+fn parse(raw: &[u8], shape: Shape) -> Result<Raw<'_>, Problem> {
+    let raw = str::from_utf8(raw).map_err(|error| not_raw(&error))?;
     if !raw.starts_with('{') {
         // The parser takes an array of the values for an object.
-        return Err(not_raw("it is no object".to_owned()));
+        return Err(not_raw(&"it is no object"));
     }
-    let raw: Raw<'_> = serde_json::from_str(raw).map_err(|error| not_raw(error.to_string()))?;
+    let raw: Raw<'_> = serde_json::from_str(raw).map_err(|error| not_raw(&error))?;
     raw.fetched_at.parse::<Timestamp>().map_err(|_| Problem::NoTime)?;
     if raw.meta.is_some_and(|meta| !meta.get().starts_with('{')) {
         return Err(Problem::NoMeta);
     }
-    let text = normalize(&raw.text);
-    let line = Line {
-        id: &format!("{}:{k}", terms.source_id),
-        source_id: terms.source_id,
-        url: &format!("{}#{}", terms.url, line_of(&raw.url).ok_or(Problem::NoLine)?),
-        fetched_at: &raw.fetched_at,
-        license_spdx: terms.license_spdx,
-        lang: language(&text).as_str(),
-        title: &raw.meta.and_then(title).unwrap_or_default(),
-        text: &text,
-        meta: raw.meta,
-    };
-    serde_json::to_writer(&mut *out, &line).map_err(|error| not_raw(error.to_string()))?;
-    out.push(b'\n');
-    Ok(())
+    match (shape, &raw.content_type) {
+        (Shape::Lines, Some(_)) => Err(not_raw(&"its source has no pages, and it has a `content_type`")),
+        (Shape::OnePage | Shape::Pages, None) => Err(not_raw(&"it is a page, and has no `content_type`")),
+        _ => Ok(raw),
+    }
+}
+
+fn not_raw(reason: &dyn std::fmt::Display) -> Problem {
+    Problem::NotRaw { reason: reason.to_string() }
+}
+
+/// Whether a page is kept as its source.
+fn is_html(content_type: &str) -> bool {
+    matches!(content_type, "text/html" | "application/xhtml+xml")
+}
+
+/// A document in the making.
+struct Document<'a> {
+    id: &'a str,
+    raw: &'a Raw<'a>,
+    terms: &'a Terms<'a>,
+}
+
+impl Document<'_> {
+    /// `meta` goes through byte by byte: keys stay in order and numbers as they are spelt.
+    fn line(&self, out: &mut Vec<u8>) -> Result<Made, Problem> {
+        let url = format!("{}#{}", self.terms.url, line_of(&self.raw.url).ok_or(Problem::NoLine)?);
+        let title = self.raw.meta.and_then(title).unwrap_or_default();
+        self.write(&url, &title, &normalize(&self.raw.text), SpeltMeta(self.raw.meta), out)?;
+        Ok(Made::Document(None))
+    }
+
+    /// The main text of a page.
+    fn page(&self, content_type: &str, out: &mut Vec<u8>) -> Result<Made, Problem> {
+        let url = self.address();
+        let page: Page = self.terms.reader.read(&self.raw.text, Some(url));
+        if page.text.is_empty() {
+            return Ok(Made::LeftOut(EMPTY_PAGE));
+        }
+        let meta = Meta { content_type, page: Some(&page), known: Members::of(self.raw.meta) };
+        self.write(url, &page.title, &page.text, meta, out)?;
+        Ok(Made::Document(CutSaid::of(page.cut)))
+    }
+
+    /// The text that somebody else made of a page.
+    fn text_of_page(&self, content_type: &str, out: &mut Vec<u8>) -> Result<Made, Problem> {
+        let text = normalize(&self.raw.text);
+        if text.is_empty() {
+            return Ok(Made::LeftOut(EMPTY_PAGE));
+        }
+        let title = self.raw.meta.and_then(title).unwrap_or_default();
+        let meta = Meta { content_type, page: None, known: Members::of(self.raw.meta) };
+        self.write(self.address(), &title, &text, meta, out)?;
+        Ok(Made::Document(None))
+    }
+
+    fn address(&self) -> &str {
+        if self.terms.shape == Shape::OnePage { self.terms.url } else { &self.raw.url }
+    }
+
+    fn write(
+        &self,
+        url: &str,
+        title: &str,
+        text: &str,
+        meta: impl Serialize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Problem> {
+        let line = Line {
+            id: self.id,
+            source_id: self.terms.source_id,
+            url,
+            fetched_at: &self.raw.fetched_at,
+            license_spdx: self.terms.license_spdx,
+            lang: language(text).as_str(),
+            title,
+            text,
+            meta,
+        };
+        serde_json::to_writer(&mut *out, &line).map_err(|error| not_raw(&error))?;
+        out.push(b'\n');
+        Ok(())
+    }
 }
 
 /// The digits behind the last `#`, which a configured url may have of its own.
@@ -127,10 +233,14 @@ fn title(meta: &RawValue) -> Option<String> {
 }
 
 /// The object as it is spelt, an empty one where there is none.
-fn object<S: Serializer>(meta: &Option<&RawValue>, serializer: S) -> Result<S::Ok, S::Error> {
-    match meta {
-        Some(meta) => meta.serialize(serializer),
-        None => serializer.serialize_map(Some(0))?.end(),
+struct SpeltMeta<'a>(Option<&'a RawValue>);
+
+impl Serialize for SpeltMeta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(meta) => meta.serialize(serializer),
+            None => serializer.serialize_map(Some(0))?.end(),
+        }
     }
 }
 

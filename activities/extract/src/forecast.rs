@@ -5,6 +5,7 @@ use corpora_contracts::ids::Name;
 use corpora_contracts::layout::Layout;
 use corpora_contracts::ledger::Ledger;
 use corpora_stage::forecast::Forecast;
+use corpora_stage::pinned;
 
 use crate::error::SourceError;
 use crate::plan::{self, Action};
@@ -16,8 +17,9 @@ use crate::plan::{self, Action};
 /// # Errors
 /// [`SourceError`]; a source that is not fetched yet is due, and no error.
 pub fn forecast(config: &Config, ledger: &Ledger, layout: &Layout) -> Result<Vec<(Name, Forecast)>, SourceError> {
+    let config = &pinned::resolve(config, layout)?;
     let of = |source: &Source| Ok((source.id.clone(), of_source(config, source, ledger, layout)?));
-    config.sources.iter().map(of).collect()
+    config.pinned().map(of).collect()
 }
 
 fn of_source(config: &Config, source: &Source, ledger: &Ledger, layout: &Layout) -> Result<Forecast, SourceError> {

@@ -1,4 +1,4 @@
-//! The extract stage: raw documents in, normalised documents with their language out.
+//! The extract stage: raw documents in, normalised documents with their language out. Of pages, the main text.
 //!
 //! # Reads
 //! `corpus/LEDGER.jsonl`, and of each source `corpus/receipts/<id>/` and the raw directory that holds the pinned bytes
@@ -10,7 +10,7 @@
 //!
 //! # Idempotency key
 //! The digests of the raw parts, of `[extract]`, of the terms that documents carry (url and licence of the ledger's
-//! last row), and of this stage's own version. While the record names them and its outputs stand in their sizes, a
+//! last row), of this stage's own version, and of pages that of the extractor. While the record names them and its outputs stand in their sizes, a
 //! source is cached, and no part is read.
 //!
 //! # Commit point
@@ -24,6 +24,8 @@ mod convert;
 pub mod error;
 mod forecast;
 mod lines;
+mod meta;
+pub mod page;
 mod part;
 mod plan;
 mod publish;

@@ -4,6 +4,7 @@
 //! in the order of the batches, so that the bytes depend on neither the number of workers nor their timing. Channels
 //! and a [`Budget`] bound what is under way: memory is flat, however long the part.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,8 +18,9 @@ use corpora_stage::parts::{PartWriter, Written};
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::Budget;
-use crate::convert::{Problem, Terms, convert};
+use crate::convert::{Made, Problem, Shape, Terms, convert};
 use crate::lines::{Batch, Lines, ReadError};
+use crate::page::CutSaid;
 
 /// Raw bytes under way; their documents are about as many.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
@@ -56,8 +58,38 @@ pub(crate) enum PartError {
     Cancelled,
 }
 
+/// What became of the raw documents of a part.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Documents.
+    pub(crate) kept: u64,
+    /// Pages left out, by reason.
+    pub(crate) dropped: BTreeMap<&'static str, u64>,
+    /// Pages that a limit cut, by limit.
+    pub(crate) cut: BTreeMap<&'static str, u64>,
+}
+
+impl Tally {
+    fn note(&mut self, made: Made) {
+        match made {
+            Made::LeftOut(reason) => *self.dropped.entry(reason).or_default() += 1,
+            Made::Document(cut) => {
+                self.kept += 1;
+                let limits = cut.into_iter().flat_map(CutSaid::limits);
+                limits.for_each(|limit| *self.cut.entry(limit).or_default() += 1);
+            }
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.kept += other.kept;
+        other.dropped.iter().for_each(|(reason, count)| *self.dropped.entry(reason).or_default() += count);
+        other.cut.iter().for_each(|(limit, count)| *self.cut.entry(limit).or_default() += count);
+    }
+}
+
 /// Converts one part; blocking. When it returns, the part of documents is on the disk.
-pub(crate) fn extract(job: &PartJob<'_>) -> Result<Written, PartError> {
+pub(crate) fn extract(job: &PartJob<'_>) -> Result<(Written, Tally), PartError> {
     let mut writer = PartWriter::new(u32::try_from(job.workers).unwrap_or(u32::MAX)).map_err(PartError::Threads)?;
     writer.open(job.out.clone()).map_err(PartError::Write)?;
     let (stop, budget) = (job.stop.child_token(), Budget::new(MOST_BYTES));
@@ -82,14 +114,19 @@ pub(crate) fn extract(job: &PartJob<'_>) -> Result<Written, PartError> {
         Ok((written, reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
     .map_err(PartError::Threads)?;
-    judge(job, written, read)?;
-    writer.finish().map_err(PartError::Write)?.ok_or(PartError::Cancelled)
+    let tally = judge(job, written, read)?;
+    let written = writer.finish().map_err(PartError::Write)?.ok_or(PartError::Cancelled)?;
+    Ok((written, tally))
 }
 
 /// Whether what was written are the documents of the raw part that the receipt vouches for.
 ///
 /// The digest comes before all that the content is blamed for: of other bytes nothing else is worth telling.
-fn judge(job: &PartJob<'_>, written: Result<(), PartError>, read: Result<ReadEnd, ReadError>) -> Result<(), PartError> {
+fn judge(
+    job: &PartJob<'_>,
+    written: Result<Tally, PartError>,
+    read: Result<ReadEnd, ReadError>,
+) -> Result<Tally, PartError> {
     let written = match written {
         Err(error @ PartError::Write(_)) => return Err(error),
         written => written,
@@ -104,8 +141,8 @@ fn judge(job: &PartJob<'_>, written: Result<(), PartError>, read: Result<ReadEnd
     if let Some(error) = read.failed {
         return Err(PartError::Unpack(error));
     }
-    written?;
-    if read.lines == job.expected.n_docs { Ok(()) } else { Err(PartError::Miscounted { found: read.lines }) }
+    let tally = written?;
+    if read.lines == job.expected.n_docs { Ok(tally) } else { Err(PartError::Miscounted { found: read.lines }) }
 }
 
 /// A batch, and where its documents go.
@@ -114,7 +151,9 @@ type Work = (Batch, SyncSender<Converted>);
 /// The documents of a batch, up to the first line that is none.
 struct Converted {
     documents: Vec<u8>,
+    /// Raw lines that were converted.
     count: u64,
+    tally: Tally,
     /// What the batch took of the budget.
     raw_bytes: usize,
     failed: Option<(u64, Problem)>,
@@ -177,14 +216,19 @@ fn convert_all(work: &Mutex<Receiver<Work>>, job: &PartJob<'_>) {
 
 fn convert_batch(batch: &Batch, job: &PartJob<'_>) -> Converted {
     let raw_bytes = batch.bytes.len();
-    let mut converted =
-        Converted { documents: Vec::with_capacity(raw_bytes * 5 / 4), count: 0, raw_bytes, failed: None };
+    // The text of a page is a small part of its source.
+    let capacity = if job.terms.shape == Shape::Lines { raw_bytes * 5 / 4 } else { 0 };
+    let documents = Vec::with_capacity(capacity);
+    let mut converted = Converted { documents, count: 0, tally: Tally::default(), raw_bytes, failed: None };
     for line in batch.bytes.split_inclusive(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let at = batch.first + converted.count;
-        if let Err(problem) = convert(line, job.first + at, &job.terms, &mut converted.documents) {
-            converted.failed = Some((at + 1, problem));
-            break;
+        match convert(line, job.first + at, &job.terms, &mut converted.documents) {
+            Ok(made) => converted.tally.note(made),
+            Err(problem) => {
+                converted.failed = Some((at + 1, problem));
+                break;
+            }
         }
         converted.count += 1;
     }
@@ -197,15 +241,17 @@ fn write_all(
     writer: &mut PartWriter,
     budget: &Budget,
     report: &(dyn Fn(u64) + Sync),
-) -> Result<(), PartError> {
+) -> Result<Tally, PartError> {
+    let mut tally = Tally::default();
     // A promise that is not kept is of a worker whose panic the scope passes on.
     for converted in in_order.iter().map_while(|promise| promise.recv().ok()) {
         writer.put(&converted.documents).map_err(PartError::Write)?;
         budget.give_back(converted.raw_bytes);
         report(converted.count);
+        tally.add(&converted.tally);
         if let Some((line, problem)) = converted.failed {
             return Err(PartError::Line { line, problem });
         }
     }
-    Ok(())
+    Ok(tally)
 }

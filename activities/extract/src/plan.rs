@@ -10,15 +10,20 @@ use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::receipt::Part;
 use corpora_contracts::record::{FileState, StageRecord};
 use corpora_stage::{holdings, record};
+use corpora_text::page::EXTRACTOR_VERSION;
 
-use crate::convert;
+use crate::convert::{self, Shape};
 use crate::error::SourceError;
+use crate::page::Reader;
 
 /// The stage's verb.
 pub(crate) const STAGE: &str = "extract";
 
 /// The form of this stage's output, to be raised with every change of the documents that it makes of the same text.
 const VERSION: u32 = 1;
+
+/// The form of what is written of pages beside their text, to be raised with every change of it.
+const META_VERSION: u32 = 1;
 
 /// What is to be done about a source.
 #[derive(Debug)]
@@ -44,6 +49,10 @@ pub(crate) struct Task {
     pub(crate) parts: Vec<Part>,
     /// Documents that fetch left out, by reason: they count as left out here, too.
     pub(crate) dropped: BTreeMap<String, u64>,
+    /// What raw documents are.
+    pub(crate) shape: Shape,
+    /// How pages are read.
+    pub(crate) reader: Reader,
     /// See [`StageRecord::keys`].
     pub(crate) keys: BTreeMap<String, Digest>,
 }
@@ -77,28 +86,34 @@ pub(crate) fn decide(
 
 fn task(config: &Config, source: &Source, ledger: &Ledger, layout: &Layout) -> Result<Task, SourceError> {
     let (id, sha256) = (source.id.clone(), source.sha256);
-    if !matches!(source.split.format, Format::Jsonl | Format::Text) {
-        return Err(SourceError::UnbuiltFormat { id, format: source.split.format });
-    }
+    let shape = match source.split.format {
+        Format::Jsonl | Format::Text => Shape::Lines,
+        Format::Html if source.split.is_one_page() => Shape::OnePage,
+        Format::Html | Format::Warc | Format::Wet => Shape::Pages,
+        format @ Format::Parquet => return Err(SourceError::UnbuiltFormat { id, format }),
+    };
     let held = holdings::read(layout, &source.id)?;
     let holding = holdings::newest(&held, &sha256, |receipt| receipt.split.documents == source.split);
     let Some(holding) = holding else { return Err(SourceError::NotFetched { id, sha256 }) };
     let Some(row) = ledger.last(&source.id, &sha256).cloned() else { return Err(SourceError::NoRow { id, sha256 }) };
-    let keys = keys(config, &row)?;
+    let keys = keys(config, &row, shape)?;
     let raw_dir = layout.raw_dir(&source.id, &holding.version);
     let (parts, dropped) = (holding.receipt.parts.clone(), holding.receipt.dropped.clone());
-    Ok(Task { row, raw_dir, parts, dropped, keys })
+    let reader = Reader::of(&config.extract);
+    Ok(Task { row, raw_dir, parts, dropped, shape, reader, keys })
 }
 
 /// What documents depend on beside the raw parts. Uses and PII policy stand in no document.
-fn keys(config: &Config, row: &Row) -> Result<BTreeMap<String, Digest>, serde_json::Error> {
+fn keys(config: &Config, row: &Row, shape: Shape) -> Result<BTreeMap<String, Digest>, serde_json::Error> {
     let version = format!("{VERSION} {} {}", corpora_text::normalize::VERSION, corpora_text::language::VERSION);
     let keys = [
         ("extract", digest_of(&config.extract)?),
         ("terms", digest_of(&(&row.url, &row.license_spdx))?),
         ("stage", Digest::of(version.as_bytes())),
     ];
-    Ok(keys.map(|(name, digest)| (name.to_owned(), digest)).into())
+    let extractor = format!("{META_VERSION} {EXTRACTOR_VERSION}");
+    let extractor = (shape != Shape::Lines).then(|| ("extractor", Digest::of(extractor.as_bytes())));
+    Ok(keys.into_iter().chain(extractor).map(|(name, digest)| (name.to_owned(), digest)).collect())
 }
 
 /// Why what stands is not what this run would make; none when it is, as far as can be told without the raw parts.
@@ -134,6 +149,7 @@ impl Task {
     /// What every document of the source has in common.
     pub(crate) fn terms(&self) -> convert::Terms<'_> {
         let Row { source_id, url, license_spdx, .. } = &self.row;
-        convert::Terms { source_id: source_id.as_str(), url, license_spdx }
+        let (shape, reader) = (self.shape, &self.reader);
+        convert::Terms { source_id: source_id.as_str(), url, license_spdx, shape, reader }
     }
 }

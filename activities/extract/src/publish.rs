@@ -1,5 +1,6 @@
 //! The documents of one source: its parts made aside, its record beside them, its folder put in place.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ use corpora_stage::{durable, fault, record};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::SourceError;
-use crate::part::{self, PartError, PartJob};
+use crate::part::{self, PartError, PartJob, Tally};
 use crate::plan::{STAGE, Task};
 
 /// Cores that one part keeps busy before its reader, which is one thread, is the bottleneck.
@@ -64,9 +65,15 @@ fn make(publication: &Publication<'_>) -> Result<StageRecord, SourceError> {
         inputs: Vec::new(),
         kept: 0,
         dropped: task.dropped.clone(),
+        cut: BTreeMap::new(),
         outputs: Vec::new(),
     };
-    for (input, mut output) in make_parts(publication)? {
+    for (input, mut output, tally) in make_parts(publication)? {
+        let add = |to: &mut BTreeMap<String, u64>, (name, count): (&str, u64)| {
+            *to.entry(name.to_owned()).or_default() += count;
+        };
+        tally.dropped.into_iter().for_each(|counted| add(&mut made.dropped, counted));
+        tally.cut.into_iter().for_each(|counted| add(&mut made.cut, counted));
         output.path = layout.relative(&folder.join(&output.path));
         made.kept += output.n_docs;
         made.inputs.push(input);
@@ -81,7 +88,7 @@ fn make(publication: &Publication<'_>) -> Result<StageRecord, SourceError> {
     Ok(made)
 }
 
-type Made = (FileState, OutputFile);
+type Made = (FileState, OutputFile, Tally);
 
 /// Several parts at a time: none depends on another, and one that is being synced leaves the cores to the next.
 fn make_parts(publication: &Publication<'_>) -> Result<Vec<Made>, SourceError> {
@@ -147,10 +154,11 @@ fn make_part(
         stop,
         report: *report,
     };
-    let written = part::extract(&job).map_err(|error| blame(error, &job, &task.row.source_id, layout))?;
+    let extracted = part::extract(&job).map_err(|error| blame(error, &job, &task.row.source_id, layout));
+    let (written, tally) = extracted?;
     fault::point("extract-part.after");
-    let n_docs = expected.n_docs;
-    Ok((input, OutputFile { path: name, sha256: written.sha256, bytes: written.bytes, n_docs }))
+    let n_docs = tally.kept;
+    Ok((input, OutputFile { path: name, sha256: written.sha256, bytes: written.bytes, n_docs }, tally))
 }
 
 /// Names the part.

@@ -15,11 +15,12 @@ use corpora_contracts::progress::Kind;
 use corpora_contracts::record::StageRecord;
 use corpora_contracts::summary::{EntryError, StageEntry, StageStatus, StageSummary};
 use corpora_stage::lock::Lock;
-use corpora_stage::{Context, Outcome, Progress, chain, durable, ledger, record};
+use corpora_stage::{Context, Outcome, Progress, chain, durable, ledger, pinned, record};
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::Options;
+use crate::convert;
 use crate::error::SourceError;
 use crate::plan::{self, Action, STAGE, Task};
 use crate::publish::{self, Publication};
@@ -31,7 +32,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(500);
 type Ending = Result<(StageStatus, Option<StageRecord>), SourceError>;
 
 pub(crate) async fn run(config: &Config, options: &Options, context: &Context) -> Outcome<StageSummary> {
-    let selected = config.sources.iter().filter(|source| options.only.is_empty() || options.only.contains(&source.id));
+    let config = &pinned::resolve_each(config, &context.layout);
+    let selected = config.pinned().filter(|source| options.only.is_empty() || options.only.contains(&source.id));
     let selected: Vec<&Source> = selected.collect();
     let ledger = match ledger::read(&context.layout) {
         Ok(ledger) => ledger,
@@ -127,12 +129,26 @@ impl Shop<'_> {
             publish::publish(&Publication { layout, task, folder: &folder, aside: &aside, jobs, stop, report })
         });
         let record = blocking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        tell_of_pages(source, &record);
         progress.emit(Kind::Ckpt { stage: STAGE.to_owned(), source: source.id.to_string(), path });
         Ok(record)
     }
 
     fn folder(&self, source: &Source) -> PathBuf {
         self.context.layout.extracted(&self.config.dataset, &self.config.version, &source.id)
+    }
+}
+
+/// Says what was left out and cut of pages.
+fn tell_of_pages(source: &Source, record: &StageRecord) {
+    let told = |counts: &BTreeMap<String, u64>| {
+        counts.iter().map(|(name, count)| format!("{count} `{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    if let Some(count) = record.dropped.get(convert::EMPTY_PAGE) {
+        tracing::warn!(source = %source.id, "left out {count} pages without any text");
+    }
+    if !record.cut.is_empty() {
+        tracing::warn!(source = %source.id, "pages that a limit of `[extract]` cut, by its key: {}", told(&record.cut));
     }
 }
 

@@ -5,6 +5,7 @@ mod damage;
 #[cfg(feature = "faults")]
 mod killed;
 mod order;
+mod pages;
 mod reruns;
 mod terms;
 mod world;

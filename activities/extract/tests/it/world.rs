@@ -31,13 +31,18 @@ impl World {
     pub(crate) fn new(ids: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let layout = Layout::new(folder.path());
-        Self { folder, config: config(ids), layout }
+        Self { folder, config: config(ids, ""), layout }
+    }
+
+    /// A source of pages; nothing is fetched yet.
+    pub(crate) fn of_pages(id: &str) -> Self {
+        Self { config: config(&[id], "format = \"warc\"\n"), ..Self::new(&[id]) }
     }
 
     /// As [`Self::new`], over an artifacts directory that another process made.
     #[cfg(feature = "faults")]
     pub(crate) fn at(root: &Path, ids: &[&str]) -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), config: config(ids), layout: Layout::new(root) }
+        Self { folder: tempfile::tempdir().unwrap(), config: config(ids, ""), layout: Layout::new(root) }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -79,6 +84,7 @@ impl World {
             dropped: BTreeMap::new(),
             split: SplitSettings { documents: source.split.clone(), part_docs: 100_000 },
             parts,
+            crawl: None,
         };
         let path = self.layout.receipt(&source.id, &version());
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -190,6 +196,19 @@ pub(crate) fn raw_line(id: &str, line: usize, text: &str) -> String {
     serde_json::to_string(&raw).unwrap()
 }
 
+/// A raw page at `https://pages.example/<number>`.
+pub(crate) fn raw_page(number: usize, source: &str) -> String {
+    let raw = RawDocument {
+        url: format!("https://pages.example/{number}"),
+        fetched_at: time(),
+        license_spdx: "CC-BY-4.0".to_owned(),
+        text: source.to_owned(),
+        content_type: Some("text/html".to_owned()),
+        meta: Some([("status".to_owned(), 200.into())].into_iter().collect()),
+    };
+    serde_json::to_string(&raw).unwrap()
+}
+
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -208,13 +227,13 @@ fn version() -> RawVersion {
     "20260101".parse().unwrap()
 }
 
-fn config(ids: &[&str]) -> Config {
+fn config(ids: &[&str], further: &str) -> Config {
     let mut text = "dataset = \"small\"\nversion = \"v1\"\n".to_owned();
     for id in ids {
         let sha256 = Digest::of(id.as_bytes());
         text += &format!(
             "[[sources]]\nid = \"{id}\"\nurl = \"https://h.example/{id}.jsonl\"\nsha256 = \"{sha256}\"\n\
-             license_spdx = \"CC-BY-4.0\"\n"
+             license_spdx = \"CC-BY-4.0\"\n{further}"
         );
     }
     let reading = validate(&parse_toml(&text).unwrap());
