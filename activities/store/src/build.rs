@@ -144,6 +144,7 @@ impl Build<'_> {
             inputs: made.inputs,
             kept: manifest.n_docs,
             dropped: manifest.dropped.clone(),
+            cut: BTreeMap::new(),
             outputs,
         }
     }

@@ -7,7 +7,7 @@ use corpora_contracts::ids::Digest;
 use corpora_contracts::manifest::SplitName;
 
 use crate::columns::Rows;
-use crate::group::{Group, MAX_ROWS, MAX_TEXT_BYTES};
+use crate::group::{Group, MAX_ROWS, max_text_bytes};
 
 /// Cuts rows.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Open {
     /// without rows.
     fn is_full_for(&self, text_bytes: usize) -> bool {
         let rows = self.rows.len();
-        rows == MAX_ROWS || rows > 0 && self.rows.text_bytes() + text_bytes > MAX_TEXT_BYTES
+        rows == MAX_ROWS || rows > 0 && self.rows.text_bytes() + text_bytes > max_text_bytes(self.split)
     }
 
     fn take(&mut self, ends_shard: bool) -> Group {

@@ -11,11 +11,11 @@ use corpora_stage::durable::{self, FileError};
 /// A text's digest.
 type Sha256 = [u8; 32];
 
-/// Digests that are sorted in memory: 32 MiB. A corpus of fewer documents writes no file.
-const RUN_DIGESTS: usize = 1024 * 1024;
+/// Digests that are sorted in memory: 8 MiB. A corpus of fewer documents writes no file.
+const RUN_DIGESTS: usize = 256 * 1024;
 
-/// Bytes of each run that are read at once.
-const RUN_BUFFER: usize = 16 * 1024;
+/// Bytes of each run that are read at once: a corpus of a thousand million documents has 4,000 runs.
+const RUN_BUFFER: usize = 4 * 1024;
 
 /// Counts the digests that were seen before.
 #[derive(Debug)]

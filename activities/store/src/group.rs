@@ -10,8 +10,17 @@ use crate::columns::FrozenRows;
 /// At most so many rows a group. Part of what a Parquet shard's bytes depend on, as is [`MAX_TEXT_BYTES`].
 pub(crate) const MAX_ROWS: usize = 16 * 1024;
 
-/// At most so many bytes of text a group, unless one text alone is longer. Memory holds some ten groups.
+/// At most so many bytes of text a group, unless one text alone is longer; of split `val` a quarter, since its few texts
+/// are gathered from a large part of the corpus. Memory holds some ten groups.
 pub(crate) const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// [`MAX_TEXT_BYTES`] of a split.
+pub(crate) fn max_text_bytes(split: SplitName) -> usize {
+    match split {
+        SplitName::Train => MAX_TEXT_BYTES,
+        SplitName::Val => MAX_TEXT_BYTES / 4,
+    }
+}
 
 /// Consecutive rows of one shard.
 #[derive(Debug)]

@@ -47,7 +47,9 @@ pub(crate) fn write(
     let mut written = Vec::new();
     let mut lines = Vec::with_capacity(2 * BATCH_BYTES);
     for group in groups {
-        let writer = writer(&mut writers[usize::from(group.split == SplitName::Val)], folder, jobs)?;
+        // Held-out texts come slowly: one thread is enough for them, and each holds some 8 MiB.
+        let threads = if group.split == SplitName::Val { 1 } else { jobs };
+        let writer = writer(&mut writers[usize::from(group.split == SplitName::Val)], folder, threads)?;
         if !writer.is_open() {
             let name = shard::unfinished_name(ShardFormat::Jsonl, group.split, group.shard);
             writer.open(folder.join(name))?;

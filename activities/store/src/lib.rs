@@ -23,7 +23,6 @@
 mod build;
 mod columns;
 mod cut;
-mod difference;
 mod documents;
 mod duplicates;
 mod error;
@@ -48,7 +47,6 @@ use corpora_contracts::config::Config;
 use corpora_contracts::summary::StageSummary;
 use corpora_stage::{Context, Outcome};
 
-pub use difference::difference;
 pub use error::StoreError;
 pub use forecast::forecast;
 

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
+use corpora_contracts::document::Domains;
 use corpora_stage::durable;
 use rusqlite::{Connection, params};
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use crate::error::StoreError;
 use crate::group::{Group, Origin, SharedGroup};
@@ -118,55 +118,4 @@ fn insert_group(
 /// SQLite's integers have a sign.
 fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-/// Hosts of urls; consecutive documents mostly have the same one.
-#[derive(Debug, Default)]
-struct Domains {
-    /// The start of the last url, up to its path.
-    authority: String,
-    domain: String,
-}
-
-impl Domains {
-    /// The host of a url, empty without one.
-    fn of(&mut self, url: &str) -> &str {
-        let authority = authority(url);
-        if authority != self.authority {
-            let parsed = Url::parse(authority).ok();
-            self.domain = parsed.as_ref().and_then(Url::host_str).unwrap_or_default().to_owned();
-            self.authority = authority.to_owned();
-        }
-        &self.domain
-    }
-}
-
-/// Scheme and authority (RFC 3986, section 3); empty for a url that has no authority.
-fn authority(url: &str) -> &str {
-    let Some((scheme, rest)) = url.split_once("://") else { return "" };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    &url[..scheme.len() + 3 + end]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_domain_is_the_host_of_a_url() {
-        let mut domains = Domains::default();
-        for (url, domain) in [
-            ("https://example.org/a.jsonl#1", "example.org"),
-            ("https://example.org/a.jsonl#2", "example.org"),
-            ("https://example.org", "example.org"),
-            ("http://Sub.Example.org:8080?x#3", "sub.example.org"),
-            ("http://[::1]:80/#4", "[::1]"),
-            ("file:///data/a.jsonl#1", ""),
-            ("data/a.jsonl#1", ""),
-            ("data/a://b.jsonl#1", ""),
-            ("", ""),
-        ] {
-            assert_eq!(domains.of(url), domain, "{url}");
-        }
-    }
 }

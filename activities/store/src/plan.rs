@@ -8,13 +8,13 @@ use corpora_contracts::layout::{Layout, RawVersion};
 use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::receipt::Receipt;
 use corpora_contracts::record::StageRecord;
-use corpora_stage::{holdings, record};
+use corpora_stage::{holdings, pinned, record};
 
 use crate::error::StoreError;
 use crate::group::Origin;
 
 /// The form of this stage's output, to be raised with every change of the files that it makes of the same documents.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a dataset is made of.
 #[derive(Debug)]
@@ -54,7 +54,8 @@ impl Plan {
 /// [`StoreError`] of the first source that is not ready.
 pub(crate) fn plan(config: &Config, ledger: &Ledger, layout: &Layout) -> Result<Plan, StoreError> {
     refuse_unbuilt(config)?;
-    let wanted = config.sources.iter().filter(|source| !ledger.revoked(&source.id));
+    let config = &pinned::resolve(config, layout)?;
+    let wanted = config.pinned().filter(|source| !ledger.revoked(&source.id));
     let inputs = wanted.map(|source| input(config, source, ledger, layout)).collect::<Result<Vec<_>, _>>()?;
     let config_sha256 = config.digest().map_err(StoreError::Digest)?;
     let keys = keys(config, config_sha256, &inputs).map_err(StoreError::Digest)?;

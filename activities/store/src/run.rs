@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use corpora_contracts::config::Config;
+use corpora_contracts::layout::Layout;
 use corpora_contracts::manifest::Manifest;
 use corpora_contracts::outcome::{Disposition, ExitCode};
 use corpora_contracts::progress::Kind;
@@ -64,12 +65,34 @@ fn failed(id: String, error: &StoreError) -> StageEntry {
 }
 
 async fn store(config: &Config, options: &Options, context: &Context) -> Result<Stored, StoreError> {
-    let lock = context.layout.dataset_lock(&config.dataset, &config.version);
+    let (looked, lock) = (config.clone(), context.layout.dataset_lock(&config.dataset, &config.version));
+    let layout = context.layout.clone();
+    if let Some(stored) = blocking(move || untouched(&looked, &layout)).await {
+        return Ok(stored);
+    }
     let _lock = Lock::acquire(&lock, options.lock_timeout, &context.cancel).await?;
     let (config, jobs, context) = (config.clone(), options.jobs, context.clone());
-    match spawn_blocking(move || store_locked(&config, jobs, &context)).await {
-        Ok(result) => result,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    blocking(move || store_locked(&config, jobs, &context)).await
+}
+
+/// Runs what blocks; its panic goes on here.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    spawn_blocking(work).await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// The dataset, when there is nothing to do and nothing to put in order: then no lock is needed, which could not be had
+/// on a disk that only lets us read. Whatever else is found is looked at again under the lock.
+fn untouched(config: &Config, layout: &Layout) -> Option<Stored> {
+    let left = durable::names_in(&layout.stage(STAGE, &config.dataset, &config.version)).ok()?;
+    if left.iter().any(|name| durable::temporary_of(name).is_some()) {
+        return None;
+    }
+    let plan = plan::plan(config, &ledger::read(layout).ok()?, layout).ok()?;
+    match standing::decide(config, &plan, layout).ok()? {
+        Action::Cached(standing) if standing.refreshed.is_none() && !standing.is_hidden => {
+            Some(Stored { status: StageStatus::Cached, folder: standing.folder, manifest: standing.manifest })
+        }
+        _ => None,
     }
 }
 

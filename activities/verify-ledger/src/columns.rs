@@ -1,12 +1,18 @@
-//! The columns of a shard that trace its rows: `source_id`, `url`, `license_spdx`, `split`; the texts are not decoded.
+//! The columns of a shard that trace its rows, and by which one is looked up; the texts are not decoded.
 
 pub(crate) mod jsonl;
 pub(crate) mod parquet;
 
 use std::io;
 
-/// The columns, in the order of [`crate::tally::TracedRow`].
-pub(crate) const COLUMNS: [&str; 4] = ["source_id", "url", "license_spdx", "split"];
+/// The columns of strings, in the order of [`crate::tally::TracedRow`].
+pub(crate) const STRINGS: [&str; 6] = ["id", "source_id", "url", "license_spdx", "lang", "split"];
+
+/// The column of code points.
+pub(crate) const N_CHARS: &str = "n_chars";
+
+/// The column of digests.
+pub(crate) const SHA256: &str = "sha256";
 
 /// Why the columns of a shard were not read.
 #[derive(Debug, thiserror::Error)]

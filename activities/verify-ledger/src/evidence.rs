@@ -46,7 +46,7 @@ impl Evidence {
             problems: Vec::new(),
             record_paths: BTreeMap::new(),
         };
-        for source in &config.sources {
+        for source in config.pinned() {
             evidence.read_source(layout, config, &source.id)?;
         }
         Ok(evidence)

@@ -19,7 +19,7 @@ pub(crate) const MANIFEST: &str = "_MANIFEST.json";
 pub(crate) const ROWS: &str = "ledger.jsonl";
 /// The name of what verify-ledger writes.
 pub(crate) const VERIFIED: &str = "_VERIFIED.json";
-/// The name of the metadata table, which is outside every promise.
+/// The name of the metadata table, of which no other file has a digest.
 pub(crate) const METADATA: &str = "metadata.sqlite";
 /// What SQLite keeps beside it while somebody reads it, and what else may belong to a dataset.
 const OTHERS: [&str; 7] = [

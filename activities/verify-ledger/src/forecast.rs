@@ -7,6 +7,7 @@ use corpora_stage::forecast::Forecast;
 
 use crate::error::VerifyError;
 use crate::judge::Standard;
+use crate::receipts;
 use crate::standing::{self, Standing};
 use crate::swap::Places;
 
@@ -15,6 +16,7 @@ use crate::swap::Places;
 /// # Errors
 /// [`VerifyError`].
 pub fn forecast(config: &Config, layout: &Layout) -> Result<Forecast, VerifyError> {
+    let config = &receipts::resolve(layout, config)?;
     let places = Places::of(layout, &config.dataset, &config.version);
     if places.staged.exists() {
         return Ok(Forecast::due("the staged dataset is not verified"));

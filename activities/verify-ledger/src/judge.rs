@@ -2,6 +2,7 @@
 
 pub(crate) mod counts;
 pub(crate) mod shards;
+pub(crate) mod table;
 pub(crate) mod terms;
 
 use corpora_contracts::config::Config;
@@ -10,12 +11,12 @@ use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::manifest::Manifest;
 use corpora_license::Policy;
 
-use crate::by_source::{self, BySource};
+use crate::by_source;
 use crate::evidence::Evidence;
 use crate::folder::Folder;
 use crate::problem::{Problem, TermsProblem};
 use crate::scan::{NamedShard, Scan};
-use crate::tally::{Expected, ExpectedSource};
+use crate::tally::{Address, Expected, ExpectedSource};
 
 /// What a dataset must be of.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +31,10 @@ pub(crate) fn of_terms(standard: Standard<'_>, ledger: &Ledger, folder: &Folder)
     let manifest = &folder.manifest;
     let mut problems = terms::identity(standard, manifest);
     problems.extend(terms::ledger_rows(ledger));
-    let ledger = BySource::new(ledger);
-    problems.extend(terms::sources(standard.config, &ledger, manifest));
+    problems.extend(terms::sources(standard.config, ledger, manifest));
     problems.extend(terms::manifest_rows(manifest));
-    problems.extend(terms::of_rows(standard, &ledger, manifest));
-    problems.extend(terms::rows_file(manifest, &folder.rows, &terms::truth(standard.config, &ledger, manifest)));
+    problems.extend(terms::of_rows(standard, ledger, manifest));
+    problems.extend(terms::rows_file(manifest, &folder.rows, &terms::truth(standard.config, ledger, manifest)));
     problems.into_iter().map(Problem::from).collect()
 }
 
@@ -82,18 +82,22 @@ pub(crate) fn of_folder(
 /// What the rows of the shards must say: what the manifest's ledger rows do, as far as the ledger has them.
 pub(crate) fn expected(manifest: &Manifest, config: Option<&Config>, ledger: Option<&Ledger>) -> Expected {
     let (rows, sources) = (by_source::rows(manifest), config.map(by_source::sources).unwrap_or_default());
-    let ledger = ledger.map(BySource::new);
     let of_source = |id: &Name| {
         let (source, row) = (sources.get(id), rows.get(id).copied());
-        let is_known = |row: &&Row| ledger.as_ref().is_none_or(|ledger| ledger.contains(row));
-        let last = || ledger.as_ref().zip(source).and_then(|(ledger, source)| ledger.last(id, &source.sha256));
+        let is_known = |row: &&Row| ledger.is_none_or(|ledger| ledger.contains(row));
+        let last = || ledger.zip(source).and_then(|(ledger, source)| ledger.last(id, &source.sha256));
         let row = row.filter(is_known).or_else(last).or(row);
-        let has_lines = source.is_some_and(|source| source.split.format.has_lines());
+        let address = |url: String| match &source?.split {
+            split if split.format.has_lines() => Some(Address::Line(url)),
+            split if split.is_one_page() => Some(Address::Whole(url)),
+            _ => None,
+        };
         ExpectedSource {
             id: id.clone(),
             license_spdx: row.map(|row| row.license_spdx.clone()).unwrap_or_default(),
-            url: row.filter(|_| has_lines).map(|row| row.url.clone()),
+            url: row.and_then(|row| address(row.url.clone())),
         }
     };
-    Expected::new(manifest.sources.iter().map(|source| of_source(&source.source_id)).collect())
+    let sources = manifest.sources.iter().map(|source| of_source(&source.source_id)).collect();
+    Expected::new(sources, config.map(|config| config.store.val_permille))
 }

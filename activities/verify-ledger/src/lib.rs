@@ -28,6 +28,7 @@ mod files;
 mod folder;
 mod forecast;
 mod judge;
+mod placed;
 mod problem;
 mod receipts;
 mod report;
@@ -36,6 +37,7 @@ mod scan;
 mod shard_name;
 mod standing;
 mod swap;
+mod table;
 mod tally;
 mod verify_folder;
 mod verify_ledger;
@@ -51,7 +53,7 @@ use corpora_stage::{Context, Outcome};
 
 pub use error::VerifyError;
 pub use forecast::forecast;
-pub use problem::{CountProblem, FileProblem, Problem, RowFault, RowProblem, TermsProblem};
+pub use problem::{CountProblem, FileProblem, Problem, RowFault, RowProblem, TableProblem, TermsProblem};
 pub use report::{Report, Verdict};
 
 /// The stage's verb.
@@ -78,7 +80,7 @@ pub async fn run(config: &Config, options: &Options, context: &Context) -> Outco
 }
 
 /// Holds the ledger, the receipts and the raw directories of a config's sources against each other, in sizes; with `full`
-/// every byte of raw parts, extracted documents and shards. It takes no lock and changes nothing; blocking.
+/// every byte of raw parts, extracted documents, shards and metadata. It takes no lock and changes nothing; blocking.
 #[must_use]
 pub fn verify_ledger(layout: &Layout, config: &Config, full: bool) -> Report {
     verify_ledger::verify(layout, config, full)

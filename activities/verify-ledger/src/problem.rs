@@ -22,6 +22,9 @@ pub enum Problem {
     /// Numbers that do not agree.
     #[error(transparent)]
     Count(#[from] CountProblem),
+    /// Something about the table to look documents up.
+    #[error(transparent)]
+    Table(#[from] TableProblem),
 }
 
 /// What can be wrong with the ledger and the terms of a source.
@@ -301,14 +304,14 @@ pub enum RowFault {
         /// The ledger row's.
         expected: String,
     },
-    /// Its url does not start with that of its ledger row.
-    #[error("source `{source_id}`: url `{found}`, expected `{expected}#<line>` as in the ledger row")]
+    /// Its url is not made of that of its ledger row.
+    #[error("source `{source_id}`: url `{found}`, expected `{expected}` as in the ledger row")]
     Url {
         /// Its source.
         source_id: Name,
         /// Its url.
         found: String,
-        /// The ledger row's.
+        /// What the ledger row's makes of it.
         expected: String,
     },
     /// It is in a shard of the other split.
@@ -316,6 +319,12 @@ pub enum RowFault {
     Split {
         /// What the row says.
         found: String,
+    },
+    /// Its text belongs to the other split.
+    #[error("its text belongs to split `{expected}`, by its digest and the config's `val_permille`")]
+    Digest {
+        /// The split that the digest of the text says.
+        expected: &'static str,
     },
     /// More kinds of faults than are listed.
     #[error("further faults of other kinds")]
@@ -394,6 +403,39 @@ pub enum CountProblem {
         found: String,
         /// What its parts add up to.
         expected: String,
+    },
+}
+
+/// What can be wrong with a `metadata.sqlite` that is sound in itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TableProblem {
+    /// The number of its rows.
+    #[error("`metadata.sqlite` has {found} documents, expected {expected} by the manifest")]
+    Rows {
+        /// In the table.
+        found: u64,
+        /// In the manifest.
+        expected: u64,
+    },
+    /// A document where none is.
+    #[error("`metadata.sqlite` places document `{id}` in a shard that the manifest does not list")]
+    Place {
+        /// The first such document.
+        id: String,
+    },
+    /// A domain that is not the host of the document's url.
+    #[error("`metadata.sqlite` says of document `{id}` the domain `{found}`, which is not the host of its url")]
+    Domain {
+        /// The first such document.
+        id: String,
+        /// What the table says.
+        found: String,
+    },
+    /// Other documents, or the same in other places, than a shard holds.
+    #[error("`metadata.sqlite` does not say of the rows of shard `{path}` what the shard does")]
+    Shard {
+        /// The shard.
+        path: String,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use corpora_contracts::config::Config;
 use corpora_contracts::ids::Name;
 use corpora_contracts::layout::{Layout, RawVersion, part_name};
 use corpora_contracts::receipt::Receipt;
@@ -39,6 +40,20 @@ pub(crate) fn read(layout: &Layout, id: &Name) -> Result<Vec<Found>, FileError> 
         receipts.push(Found { version, receipt });
     }
     Ok(receipts)
+}
+
+/// The config with its crawls as sources, each pinned to the pages of its newest sound receipt; what is wrong with the
+/// others is told where they are judged.
+///
+/// # Errors
+/// When the system does not let us read them.
+pub(crate) fn resolve(layout: &Layout, config: &Config) -> Result<Config, FileError> {
+    let mut resolved = config.clone();
+    for crawl in &config.crawls {
+        let sound: Vec<Receipt> = read(layout, &crawl.id)?.into_iter().filter_map(|found| found.receipt.ok()).collect();
+        resolved.crawled.push(crawl.pinned(sound.iter()));
+    }
+    Ok(resolved)
 }
 
 fn parse(bytes: &[u8], id: &Name) -> Result<Receipt, String> {

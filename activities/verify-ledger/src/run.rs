@@ -13,20 +13,24 @@ use corpora_contracts::summary::{EntryError, StageEntry, StageStatus, StageSumma
 use corpora_license::Policy;
 use corpora_stage::lock::Lock;
 use corpora_stage::{Context, Outcome, Progress, chain};
-use serde_json::json;
 use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::VerifyError;
 use crate::evidence::{Evidence, read_ledger};
-use crate::folder::{Folder, METADATA};
-use crate::judge::{self, Standard, shards, terms};
-use crate::problem::{FileProblem, Problem};
+use crate::folder::Folder;
+use crate::judge::{self, Standard, shards};
+use crate::problem::Problem;
+use crate::receipts;
 use crate::scan;
 use crate::standing::{self, Standing};
 use crate::swap::{self, Places};
+use crate::verify_folder::metadata;
 use crate::watch::Watch;
 use crate::{Options, STAGE};
+
+/// So many differences between a dataset and the one that takes its place are told.
+const TOLD: usize = 20;
 
 /// What became of a dataset that is right.
 #[derive(Debug)]
@@ -36,6 +40,7 @@ struct Accepted {
 }
 
 /// What the blocking part of a run needs.
+#[derive(Clone)]
 struct Job {
     layout: Layout,
     config: Config,
@@ -78,17 +83,40 @@ fn failed(id: String, error: &VerifyError) -> StageEntry {
 
 async fn judge_and_publish(config: &Config, options: &Options, context: &Context) -> Result<Accepted, VerifyError> {
     let Context { layout, cancel, progress, .. } = context;
+    let config = receipts::resolve(layout, config)?;
     let lock = layout.dataset_lock(&config.dataset, &config.version);
+    let job = Job { layout: layout.clone(), config, cancel: cancel.clone(), progress: progress.clone() };
+    let (looking, job) = (job.clone(), job);
+    if let Some(accepted) = blocking(move || looking.untouched()).await? {
+        return Ok(accepted);
+    }
     let lock = Lock::acquire(&lock, options.lock_timeout, cancel).await?;
-    let job =
-        Job { layout: layout.clone(), config: config.clone(), cancel: cancel.clone(), progress: progress.clone() };
-    let task = spawn_blocking(move || job.work());
-    let worked = task.await.map_err(|error| VerifyError::Task { reason: error.to_string() })?;
+    let worked = blocking(move || job.work()).await?;
     drop(lock);
     worked
 }
 
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, VerifyError> {
+    spawn_blocking(work).await.map_err(|error| VerifyError::Task { reason: error.to_string() })
+}
+
 impl Job {
+    /// What is published, when it is what would be accepted now and there is nothing to put in order: then no lock is
+    /// needed, which could not be had on a disk that only lets us read. Whatever else is found is looked at again under
+    /// the lock.
+    fn untouched(&self) -> Option<Accepted> {
+        let places = Places::of(&self.layout, &self.config.dataset, &self.config.version);
+        if places.staged.exists() || !swap::is_settled(&places).ok()? {
+            return None;
+        }
+        let policy = Policy::new(&self.config.licenses).ok()?;
+        let standard = Standard { config: &self.config, config_sha256: self.config.digest().ok()?, policy: &policy };
+        match standing::read(&self.layout, &places, standard).ok()? {
+            Standing::Accepted(manifest) => Some(Accepted { status: StageStatus::Cached, manifest }),
+            _ => None,
+        }
+    }
+
     fn work(&self) -> Result<Accepted, VerifyError> {
         let places = Places::of(&self.layout, &self.config.dataset, &self.config.version);
         let policy = Policy::new(&self.config.licenses)?;
@@ -101,7 +129,7 @@ impl Job {
             |problems| VerifyError::Refused { id: self.id(), staged: self.layout.relative(&places.staged), problems };
         let folder = self.judged(&places.staged, standard)?.map_err(refused)?;
         if let Ok(Ok(old)) = Folder::read(&places.published) {
-            tell_differences(&self.id(), &old.manifest, &folder.manifest);
+            tell_difference(&self.id(), &old.manifest, &folder.manifest);
         }
         swap::publish(&places, &accepted(&folder, &policy))?;
         Ok(self.done(&places, folder))
@@ -145,7 +173,9 @@ impl Job {
         // Read when all else has been: what the ledger says as late as this still counts.
         let evidence = Evidence::read(layout, config)?;
         let mut problems = judge::of_dataset(standard, &evidence, &folder, &named, &scans, &expected);
-        problems.extend(self.metadata(&folder));
+        if config.store.metadata == MetadataKind::Sqlite {
+            problems.extend(metadata(&folder, &named, &scans, problems.is_empty(), &watch)?);
+        }
         // The last look before the name is given: after it, a signal changes nothing.
         if self.cancel.is_cancelled() {
             return Err(VerifyError::Cancelled);
@@ -157,13 +187,6 @@ impl Job {
         let path = self.layout.relative(&places.published);
         self.progress.emit(Kind::Ckpt { stage: STAGE.to_owned(), source: self.id(), path });
         Accepted { status: StageStatus::Done, manifest: folder.manifest }
-    }
-
-    /// The metadata table is outside every promise but this one: where the config wants it, it is there.
-    fn metadata(&self, folder: &Folder) -> Option<Problem> {
-        let is_wanted = self.config.store.metadata == MetadataKind::Sqlite;
-        let is_there = folder.names.iter().any(|name| name == METADATA);
-        (is_wanted && !is_there).then(|| FileProblem::Missing { path: METADATA.to_owned() }.into())
     }
 
     fn id(&self) -> String {
@@ -181,17 +204,13 @@ fn accepted(folder: &Folder, policy: &Policy) -> Verified {
 }
 
 /// A dataset that is replaced whole: what differs is said.
-fn tell_differences(id: &str, old: &Manifest, new: &Manifest) {
-    let told = |manifest: &Manifest| {
-        let sources: BTreeMap<_, _> =
-            manifest.sources.iter().map(|source| (source.source_id.to_string(), source.n_docs)).collect();
-        json!({
-            "n_docs": manifest.n_docs, "n_shards": manifest.n_shards, "dropped": manifest.dropped,
-            "exact_duplicates": manifest.exact_duplicates, "config_sha256": manifest.config_sha256, "sources": sources,
-        })
-    };
-    match terms::differences(&told(old), &told(new)) {
-        Some(differences) => tracing::warn!(dataset = %id, "replacing the published dataset: {differences}"),
-        None => tracing::info!(dataset = %id, "replacing the published dataset by one of the same counts and config"),
+fn tell_difference(id: &str, old: &Manifest, new: &Manifest) {
+    let lines = old.difference(new);
+    if lines.is_empty() {
+        return tracing::info!(dataset = %id, "replacing the published dataset by one of the same content");
     }
+    let more = lines.len().saturating_sub(TOLD);
+    let told = lines.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>().join("; ");
+    let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
+    tracing::warn!(dataset = %id, "replacing the published dataset: {told}{rest}");
 }

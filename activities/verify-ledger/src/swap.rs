@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use corpora_contracts::ids::{Digest, Name};
 use corpora_contracts::layout::Layout;
+use corpora_contracts::line::to_line;
 use corpora_contracts::manifest::Verified;
 use corpora_stage::durable::{self, FileError};
 use corpora_stage::fault;
@@ -50,6 +51,10 @@ impl Places {
             journal: layout.swap(dataset, version),
         }
     }
+
+    fn journal_name(&self) -> String {
+        self.journal.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
 }
 
 /// Puts in order what a crash left; only under the dataset's lock.
@@ -59,14 +64,25 @@ impl Places {
 pub(crate) fn recover(places: &Places) -> Result<(), FileError> {
     restore(places)?;
     // What an interrupted write of the journal, and of `_VERIFIED.json`, left.
-    let journal = places.journal.file_name().map(|name| name.to_string_lossy());
-    for temporary in temporaries(places, journal.as_deref().unwrap_or_default())? {
+    for temporary in temporaries(places, &places.journal_name())? {
         durable::remove_file(&temporary)?;
     }
     durable::clean_temporaries(&places.staged)?;
     durable::clean_temporaries(&places.published)?;
     settle_staged(places)?;
     durable::remove_file(&places.journal)
+}
+
+/// Whether no crash left anything that [`recover`] would put in order.
+///
+/// # Errors
+/// When the system does not let us look.
+pub(crate) fn is_settled(places: &Places) -> Result<bool, FileError> {
+    let journal = places.journal_name();
+    let left = [temporaries(places, places.version.as_str())?, temporaries(places, &journal)?];
+    let inside = durable::names_in(&places.published)?;
+    let is_clean = left.iter().all(Vec::is_empty) && inside.iter().all(|name| durable::temporary_of(name).is_none());
+    Ok(is_clean && !places.journal.exists())
 }
 
 /// Publishes the staged folder, which was judged and found right; only under the dataset's lock.
@@ -93,9 +109,7 @@ pub(crate) fn accept(folder: &Path, verified: &Verified) -> Result<(), FileError
 
 /// What `_VERIFIED.json` holds: compact JSON and a newline.
 fn bytes_of(verified: &Verified, path: &Path) -> Result<Vec<u8>, FileError> {
-    let mut bytes = serde_json::to_vec(verified).map_err(io::Error::from).map_err(durable::on("write", path))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(to_line(verified).map_err(io::Error::from).map_err(durable::on("write", path))?.into_bytes())
 }
 
 /// A swap that could not exchange two names in one step may have left the published one free.

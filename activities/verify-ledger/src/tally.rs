@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use corpora_contracts::ids::Name;
+use corpora_contracts::ids::{Digest, Name};
 use corpora_contracts::manifest::SplitName;
 
+use crate::placed::{PlacedRow, PlacedRows};
 use crate::problem::{RowFault, RowProblem, shown};
 
 /// Faults of different kinds that one shard's tally keeps apart.
@@ -15,6 +16,8 @@ const KEPT: usize = 50;
 pub(crate) struct Expected {
     sources: Vec<ExpectedSource>,
     by_id: HashMap<Vec<u8>, usize>,
+    /// How many of a thousand texts are held out, where the config is known.
+    val_permille: Option<u32>,
 }
 
 /// What the rows of one source must say.
@@ -22,17 +25,47 @@ pub(crate) struct Expected {
 pub(crate) struct ExpectedSource {
     pub(crate) id: Name,
     pub(crate) license_spdx: String,
-    /// The url of the ledger row, where the url of a document is made of it; none where it may be a page's own.
-    pub(crate) url: Option<String>,
+    /// What is made of the url of the ledger row; none where a document has an address of its own.
+    pub(crate) url: Option<Address>,
 }
 
-/// The columns that trace a row.
+/// The address of a document that is that of its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A line of the source at this url.
+    Line(String),
+    /// The source at this url.
+    Whole(String),
+}
+
+impl Address {
+    fn is_of(&self, document: &[u8]) -> bool {
+        match self {
+            Self::Line(url) => is_line_of(document, url),
+            Self::Whole(url) => document == url.as_bytes(),
+        }
+    }
+
+    /// As it is told: `<url>#<line>`, or the url.
+    fn expected(&self) -> String {
+        match self {
+            Self::Line(url) => format!("{}#<line>", shown(url)),
+            Self::Whole(url) => shown(url),
+        }
+    }
+}
+
+/// The columns that trace a row, and by which it is looked up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TracedRow<'a> {
+    pub(crate) id: &'a [u8],
     pub(crate) source_id: &'a [u8],
     pub(crate) url: &'a [u8],
     pub(crate) license_spdx: &'a [u8],
+    pub(crate) lang: &'a [u8],
     pub(crate) split: &'a [u8],
+    pub(crate) n_chars: i32,
+    pub(crate) sha256: &'a [u8],
 }
 
 /// The rows of one shard, counted and judged.
@@ -43,6 +76,8 @@ pub(crate) struct Tally {
     pub(crate) per_source: Vec<u64>,
     /// Whether a row belongs to no source, so that the counts above do not tell the whole.
     pub(crate) has_strangers: bool,
+    /// What a table to look the rows up must hold of them.
+    pub(crate) placed: PlacedRows,
     faults: Vec<Seen>,
     last: usize,
 }
@@ -63,30 +98,42 @@ enum Fault {
     /// Every row has its own url: only the first wrong one of a source is kept.
     Url(usize, Vec<u8>),
     Split(Vec<u8>),
+    Digest(SplitName),
     Further,
 }
 
 impl Expected {
     /// The sources in the manifest's order.
-    pub(crate) fn new(sources: Vec<ExpectedSource>) -> Self {
+    pub(crate) fn new(sources: Vec<ExpectedSource>, val_permille: Option<u32>) -> Self {
         let by_id =
             sources.iter().enumerate().map(|(at, source)| (source.id.as_str().as_bytes().to_vec(), at)).collect();
-        Self { sources, by_id }
+        Self { sources, by_id, val_permille }
+    }
+
+    /// The split of a text by its digest, where the config is known.
+    fn split_of(&self, sha256: &[u8]) -> Option<SplitName> {
+        let digest = Digest::from_bytes(sha256.try_into().ok()?);
+        self.val_permille.map(|permille| SplitName::of(&digest, permille))
     }
 
     /// An empty tally of a shard.
     pub(crate) fn tally(&self) -> Tally {
         let per_source = vec![0; self.sources.len()];
-        Tally { rows: 0, per_source, has_strangers: false, faults: Vec::new(), last: 0 }
+        Tally { rows: 0, per_source, has_strangers: false, placed: PlacedRows::default(), faults: Vec::new(), last: 0 }
     }
 }
 
 impl Tally {
     /// Takes the next row.
     pub(crate) fn add(&mut self, row: TracedRow<'_>, split: SplitName, expected: &Expected) {
+        let (n_chars, at) = (i64::from(row.n_chars), self.rows);
+        self.placed.add(&PlacedRow { strings: [row.id, row.source_id, row.url, row.lang, row.sha256], n_chars, at });
         self.rows += 1;
         if row.split != split.as_str().as_bytes() {
             self.note(Fault::Split(row.split.to_vec()));
+        }
+        if let Some(other) = expected.split_of(row.sha256).filter(|by_digest| *by_digest != split) {
+            self.note(Fault::Digest(other));
         }
         let Some(at) = self.source(row.source_id, expected) else {
             self.has_strangers = true;
@@ -97,7 +144,7 @@ impl Tally {
         if row.license_spdx != source.license_spdx.as_bytes() {
             self.note(Fault::License(at, row.license_spdx.to_vec()));
         }
-        if source.url.as_ref().is_some_and(|url| !is_line_of(row.url, url)) {
+        if source.url.as_ref().is_some_and(|address| !address.is_of(row.url)) {
             self.note(Fault::Url(at, row.url.to_vec()));
         }
     }
@@ -165,9 +212,10 @@ fn fault(fault: &Fault, expected: &Expected) -> RowFault {
         Fault::Url(at, found) => RowFault::Url {
             source_id: source_id(*at),
             found: text(found),
-            expected: expected.sources[*at].url.as_deref().map(shown).unwrap_or_default(),
+            expected: expected.sources[*at].url.as_ref().map(Address::expected).unwrap_or_default(),
         },
         Fault::Split(found) => RowFault::Split { found: text(found) },
+        Fault::Digest(expected) => RowFault::Digest { expected: expected.as_str() },
         Fault::Further => RowFault::Further,
     }
 }
@@ -180,14 +228,14 @@ mod tests {
         let source = |id: &str, url: Option<&str>| ExpectedSource {
             id: id.parse().unwrap(),
             license_spdx: "CC-BY-4.0".into(),
-            url: url.map(str::to_owned),
+            url: url.map(|url| Address::Line(url.to_owned())),
         };
-        Expected::new(vec![source("a", Some("https://host/a")), source("b", None)])
+        Expected::new(vec![source("a", Some("https://host/a")), source("b", None)], Some(0))
     }
 
     fn row<'a>(source_id: &'a str, url: &'a str, license_spdx: &'a str, split: &'a str) -> TracedRow<'a> {
         let [source_id, url, license_spdx, split] = [source_id, url, license_spdx, split].map(str::as_bytes);
-        TracedRow { source_id, url, license_spdx, split }
+        TracedRow { id: b"x:0", source_id, url, license_spdx, lang: b"en", split, n_chars: 1, sha256: &[7; 32] }
     }
 
     fn faults(rows: &[TracedRow<'_>]) -> (Tally, Vec<RowProblem>) {
@@ -239,8 +287,10 @@ mod tests {
             ("v#1", false),
             ("u/x#1", false),
         ] {
-            assert_eq!(is_line_of(url.as_bytes(), "u"), is_good, "{url}");
+            assert_eq!(Address::Line("u".into()).is_of(url.as_bytes()), is_good, "{url}");
         }
+        let whole = Address::Whole("u".into());
+        assert!(whole.is_of(b"u") && !whole.is_of(b"u#1") && !whole.is_of(b"v"), "a source that is one page");
     }
 
     #[test]

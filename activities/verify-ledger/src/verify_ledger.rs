@@ -10,7 +10,6 @@ use corpora_contracts::receipt::Receipt;
 use corpora_license::Policy;
 use corpora_stage::{durable, record};
 
-use crate::by_source::BySource;
 use crate::evidence::read_ledger;
 use crate::files::{self, CheckError, Recorded};
 use crate::judge::terms;
@@ -38,18 +37,18 @@ pub(crate) fn verify(layout: &Layout, config: &Config, full: bool) -> Report {
 }
 
 fn check(layout: &Layout, config: &Config, full: bool, report: &mut Report) -> Result<(), CheckError> {
+    let config = &receipts::resolve(layout, config)?;
     let ledger = read_ledger(layout)?;
-    let by_source = ledger.as_ref().ok().map(BySource::new);
     match &ledger {
         Ok(ledger) => check_ledger(ledger, config, report),
         Err(reason) => report.refuse([TermsProblem::Ledger { reason: reason.clone() }]),
     }
     let mut files = Vec::new();
-    for source in &config.sources {
-        files.extend(check_source(layout, source, by_source.as_ref(), report)?);
+    for source in config.pinned() {
+        files.extend(check_source(layout, source, ledger.as_ref().ok(), report)?);
     }
     if full {
-        for source in &config.sources {
+        for source in config.pinned() {
             files.extend(extracted(layout, config, source, report)?);
         }
     }
@@ -72,13 +71,12 @@ fn check_ledger(ledger: &Ledger, config: &Config, report: &mut Report) {
         Ok(policy) => policy,
         Err(error) => return report.refuse([format!("`[licenses]`: {error}")]),
     };
-    let ledger = BySource::new(ledger);
-    for source in &config.sources {
+    for source in config.pinned() {
         if ledger.revoked(&source.id) {
             report.warnings.push(format!("source `{}`: the ledger revokes it", source.id));
             continue;
         }
-        report.refuse(terms::of_source(source, &ledger));
+        report.refuse(terms::of_source(source, ledger));
         let last = ledger.last(&source.id, &source.sha256);
         report.refuse(last.and_then(|row| terms::refusal(row, &policy)));
         report.n_docs = report.n_docs.saturating_add(last.map_or(0, |row| row.n_docs));
@@ -89,7 +87,7 @@ fn check_ledger(ledger: &Ledger, config: &Config, report: &mut Report) {
 fn check_source(
     layout: &Layout,
     source: &Source,
-    ledger: Option<&BySource>,
+    ledger: Option<&Ledger>,
     report: &mut Report,
 ) -> Result<Vec<Record>, CheckError> {
     let (mut parts, mut versions, mut current) = (Vec::new(), Vec::new(), None);

@@ -33,6 +33,11 @@ impl Watch {
         Self::new(CancellationToken::new(), Progress::default(), String::new(), 0)
     }
 
+    /// For whoever looks on its own when to stop.
+    pub(crate) fn cancellation(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }

@@ -98,7 +98,7 @@ fn what_differs_between_two_manifests_is_told() {
     let world = World::new(&[many("a", 3), many("b", 2)], "val_permille = 0");
     world.store(2, StageStatus::Done);
     let old = world.manifest();
-    assert_eq!(corpora_store::difference(&old, &old), [""; 0]);
+    assert_eq!(old.difference(&old), [""; 0]);
     let edition = Source { edition: 1, dropped: 1, ..many("a", 4) };
     let world = World::new(&[many("c", 1), edition], "val_permille = 0\nshard_rows = 4\nformats = [\"parquet\"]");
     world.store(2, StageStatus::Done);
@@ -106,7 +106,7 @@ fn what_differs_between_two_manifests_is_told() {
     new.ledger[1].license_spdx = "CC0-1.0".to_owned();
     let (before, after) = (old.ledger[0].sha256, new.ledger[1].sha256);
     assert_eq!(
-        corpora_store::difference(&old, &new),
+        old.difference(&new),
         [
             "source `b`: removed, with 2 documents".to_owned(),
             "source `c`: added, with 1 documents".to_owned(),

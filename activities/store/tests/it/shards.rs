@@ -142,6 +142,17 @@ fn groups_are_cut_by_rows_and_by_bytes() {
 }
 
 #[test]
+fn held_out_texts_are_cut_into_smaller_groups() {
+    let texts = [0, 1, 2].map(|number| number.to_string().repeat(3 << 20));
+    let world = World::new(&[source("a", &texts.each_ref().map(String::as_str))], "val_permille = 1000");
+    world.store(2, StageStatus::Done);
+    let file = fs::File::open(world.staged().join("val-00000-of-00001.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let groups: Vec<_> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(groups, [1, 1, 1]);
+}
+
+#[test]
 fn the_split_follows_the_text_alone() {
     let sources = [many("a", 500), source("b", &["a number 7", "a number 8"]), many("c", 500)];
     let world = World::new(&sources, "val_permille = 200");

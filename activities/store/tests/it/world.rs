@@ -98,6 +98,7 @@ impl World {
             inputs: vec![record::file_state(&self.layout, &raw, None).unwrap()],
             kept: k as u64,
             dropped: dropped.collect(),
+            cut: BTreeMap::new(),
             outputs,
         };
         record::write(&folder, &record, None).unwrap();
@@ -134,6 +135,7 @@ impl World {
             dropped: BTreeMap::new(),
             split: SplitSettings { documents: configured.split.clone(), part_docs: 100_000 },
             parts: Vec::new(),
+            crawl: None,
         }
     }
 

@@ -1,8 +1,10 @@
 //! JSON Lines in zstd: every line is read, and only the columns that are asked for are kept of it.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{BufRead as _, BufReader, Read};
 
+use corpora_contracts::ids::Digest;
 use serde::Deserialize;
 
 use super::ColumnsError;
@@ -18,11 +20,18 @@ const LOOK_EVERY: u64 = 4096;
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
     source_id: Cow<'a, str>,
     #[serde(borrow)]
     url: Cow<'a, str>,
     #[serde(borrow)]
     license_spdx: Cow<'a, str>,
+    #[serde(borrow)]
+    lang: Cow<'a, str>,
+    n_chars: i32,
+    #[serde(borrow)]
+    sha256: Cow<'a, str>,
     #[serde(borrow)]
     split: Cow<'a, str>,
 }
@@ -51,13 +60,19 @@ pub(crate) fn read(
         if line.last() != Some(&b'\n') {
             return Err(ColumnsError::Malformed(format!("line {row} has no end")));
         }
-        let parsed: Line<'_> = serde_json::from_slice(&line)
-            .map_err(|error| ColumnsError::Malformed(format!("line {row} is no row of a shard: {error}")))?;
+        let no_row =
+            |reason: &dyn Display| ColumnsError::Malformed(format!("line {row} is no row of a shard: {reason}"));
+        let parsed: Line<'_> = serde_json::from_slice(&line).map_err(|error| no_row(&error))?;
+        let sha256: Digest = parsed.sha256.parse().map_err(|error| no_row(&error))?;
         each(TracedRow {
+            id: parsed.id.as_bytes(),
             source_id: parsed.source_id.as_bytes(),
             url: parsed.url.as_bytes(),
             license_spdx: parsed.license_spdx.as_bytes(),
+            lang: parsed.lang.as_bytes(),
             split: parsed.split.as_bytes(),
+            n_chars: parsed.n_chars,
+            sha256: sha256.as_bytes(),
         });
     }
     Ok(())
@@ -71,7 +86,8 @@ mod tests {
         let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
         let mut rows = Vec::new();
         read(&packed[..], &|| false, |row| {
-            let columns = [row.source_id, row.url, row.license_spdx, row.split];
+            assert_eq!(row.sha256, &[0xab; 32]);
+            let columns = [row.id, row.source_id, row.url, row.license_spdx, row.lang, row.split];
             rows.push(columns.map(|column| String::from_utf8_lossy(column).into_owned()).join(" "));
         })?;
         Ok(rows)
@@ -79,15 +95,17 @@ mod tests {
 
     #[test]
     fn columns_are_picked_from_whole_rows() {
-        let line =
-            r#"{"id":"a:0","text":"\"url\": no","source_id":"a","url":"u#\u0031","license_spdx":"MIT","split":"val"}"#;
-        assert_eq!(rows(&format!("{line}\n{line}\n")).unwrap(), ["a u#1 MIT val", "a u#1 MIT val"]);
+        let head =
+            r#"{"id":"a:0","text":"\"url\": no","source_id":"a","url":"u#\u0031","license_spdx":"MIT","lang":"en""#;
+        let line = format!(r#"{head},"n_chars":9,"sha256":"{}","split":"val"}}"#, "ab".repeat(32));
+        assert_eq!(rows(&format!("{line}\n{line}\n")).unwrap(), ["a:0 a u#1 MIT en val", "a:0 a u#1 MIT en val"]);
         assert_eq!(rows("").unwrap(), [""; 0]);
         for (bad, reason) in [
-            (line.to_owned(), "line 1 has no end"),
+            (line.clone(), "line 1 has no end"),
             (format!("{line}\n\n"), "line 2 is no row"),
             (format!("{line}\n{{}}\n"), "line 2 is no row"),
             (format!("{}\n", line.replace("\"id\"", "\"url\"")), "duplicate field `url`"),
+            (format!("{}\n", line.replace("abab", "zz")), "line 1 is no row of a shard: digest `zz"),
         ] {
             let error = rows(&bad).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");

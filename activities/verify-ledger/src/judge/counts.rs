@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use corpora_contracts::config::{Config, ShardFormat, Source};
+use corpora_contracts::ledger::Ledger;
 use corpora_contracts::manifest::{Manifest, SourceCount, SplitName};
 use corpora_contracts::record::StageRecord;
 
-use crate::by_source::{self, BySource};
+use crate::by_source;
 use crate::evidence::Evidence;
 use crate::problem::{CountProblem, Problem, TermsProblem};
 use crate::scan::{NamedShard, Scan};
@@ -26,7 +27,7 @@ pub(crate) fn of_sources(
         .into_iter()
         .filter_map(|format| Some((format, Rows::of(format, manifest, shards, scans)?)))
         .collect();
-    let ledger = recorded.and_then(|(_, evidence)| evidence.ledger.as_ref().ok()).map(BySource::new);
+    let ledger = recorded.and_then(|(_, evidence)| evidence.ledger.as_ref().ok());
     let sources = recorded.map(|(config, _)| by_source::sources(config)).unwrap_or_default();
     let mut problems = Vec::new();
     for (at, source) in manifest.sources.iter().enumerate() {
@@ -36,7 +37,7 @@ pub(crate) fn of_sources(
         if let (Some((_, evidence)), Some(configured), true) =
             (recorded, sources.get(&source.source_id), of_source.is_empty())
         {
-            problems.extend(fetched(configured, ledger.as_ref(), evidence));
+            problems.extend(fetched(configured, ledger, evidence));
         }
         problems.extend(of_source.into_iter().map(Problem::from));
     }
@@ -74,7 +75,7 @@ fn of_source(
 }
 
 /// What fetch, the ledger and extract say about a source, unless the ledger revokes it.
-fn fetched(source: &Source, ledger: Option<&BySource>, evidence: &Evidence) -> Vec<Problem> {
+fn fetched(source: &Source, ledger: Option<&Ledger>, evidence: &Evidence) -> Vec<Problem> {
     let id = &source.id;
     if ledger.is_some_and(|ledger| ledger.revoked(id)) {
         return Vec::new();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::Standard;
-use crate::by_source::{self, BySource};
+use crate::by_source;
 use crate::problem::{TermsProblem, list, shown};
 
 /// Whether the manifest is of this config.
@@ -34,15 +34,15 @@ pub(crate) fn ledger_rows(ledger: &Ledger) -> Vec<TermsProblem> {
         let source_id = row.source_id.clone();
         row_fault(row).map(|fault| TermsProblem::LedgerRow { line: at + 1, source_id, fault })
     };
-    ledger.rows.iter().enumerate().filter_map(problem).collect()
+    ledger.rows().iter().enumerate().filter_map(problem).collect()
 }
 
 /// Whether the manifest's sources are the config's, without the revoked ones, in its order.
-pub(crate) fn sources(config: &Config, ledger: &BySource, manifest: &Manifest) -> Vec<TermsProblem> {
+pub(crate) fn sources(config: &Config, ledger: &Ledger, manifest: &Manifest) -> Vec<TermsProblem> {
     let stored: Vec<&Name> = manifest.sources.iter().map(|source| &source.source_id).collect();
     let (is_stored, is_listed): (HashSet<_>, _) = (stored.iter().copied().collect(), by_source::sources(config));
     let mut problems = Vec::new();
-    for Source { id, .. } in &config.sources {
+    for Source { id, .. } in config.pinned() {
         match (is_stored.contains(id), ledger.revoked(id)) {
             (true, true) => problems.push(TermsProblem::Revoked { source_id: id.clone() }),
             (false, false) => problems.push(TermsProblem::NotStored { source_id: id.clone() }),
@@ -51,8 +51,7 @@ pub(crate) fn sources(config: &Config, ledger: &BySource, manifest: &Manifest) -
     }
     let strangers = stored.iter().filter(|id| !is_listed.contains_key(*id));
     problems.extend(strangers.map(|&id| TermsProblem::NotConfigured { source_id: id.clone() }));
-    let expected: Vec<&Name> =
-        config.sources.iter().map(|source| &source.id).filter(|id| !ledger.revoked(id)).collect();
+    let expected: Vec<&Name> = config.pinned().map(|source| &source.id).filter(|id| !ledger.revoked(id)).collect();
     if problems.is_empty() && stored != expected {
         problems.push(TermsProblem::Sources { found: list(stored), expected: list(expected) });
     }
@@ -71,9 +70,9 @@ pub(crate) fn manifest_rows(manifest: &Manifest) -> Vec<TermsProblem> {
 
 /// Whether each of the manifest's rows is the ledger's last one of the pinned bytes, states the config's terms, and
 /// claims what the policy permits. Revoked sources are told elsewhere.
-pub(crate) fn of_rows(standard: Standard<'_>, ledger: &BySource, manifest: &Manifest) -> Vec<TermsProblem> {
+pub(crate) fn of_rows(standard: Standard<'_>, ledger: &Ledger, manifest: &Manifest) -> Vec<TermsProblem> {
     let (rows, mut problems) = (by_source::rows(manifest), Vec::new());
-    for source in &standard.config.sources {
+    for source in standard.config.pinned() {
         let Some(&row) = rows.get(&source.id).filter(|_| !ledger.revoked(&source.id)) else { continue };
         problems.extend(of_source(source, ledger));
         problems.extend(ledger.last(&source.id, &source.sha256).and_then(|last| of_row(row, last, ledger)));
@@ -83,7 +82,7 @@ pub(crate) fn of_rows(standard: Standard<'_>, ledger: &BySource, manifest: &Mani
 }
 
 /// Whether the ledger has a row of the pinned bytes, and whether its last one states the config's terms.
-pub(crate) fn of_source(source: &Source, ledger: &BySource) -> Option<TermsProblem> {
+pub(crate) fn of_source(source: &Source, ledger: &Ledger) -> Option<TermsProblem> {
     let source_id = source.id.clone();
     let Some(last) = ledger.last(&source.id, &source.sha256) else {
         return Some(TermsProblem::NoRow { source_id, sha256: source.sha256 });
@@ -92,9 +91,11 @@ pub(crate) fn of_source(source: &Source, ledger: &BySource) -> Option<TermsProbl
         "url": source.url, "license_spdx": source.license_spdx,
         "allowed_uses": source.allowed_uses, "pii_policy": source.pii_policy,
     });
+    // Written in another order, the same uses are no difference.
+    let uses = if last.same_uses(&source.allowed_uses) { &source.allowed_uses } else { &last.allowed_uses };
     let recorded = json!({
         "url": last.url, "license_spdx": last.license_spdx,
-        "allowed_uses": last.allowed_uses, "pii_policy": last.pii_policy,
+        "allowed_uses": uses, "pii_policy": last.pii_policy,
     });
     let differences = differences(&recorded, &configured)?;
     Some(TermsProblem::Config { source_id, differences })
@@ -135,13 +136,13 @@ pub(crate) fn rows_file(manifest: &Manifest, bytes: &[u8], truth: &[Row]) -> Opt
 }
 
 /// The last rows of the manifest's sources, as the ledger has them.
-pub(crate) fn truth(config: &Config, ledger: &BySource, manifest: &Manifest) -> Vec<Row> {
+pub(crate) fn truth(config: &Config, ledger: &Ledger, manifest: &Manifest) -> Vec<Row> {
     let sources = by_source::sources(config);
     let last = |id: &Name| ledger.last(id, &sources.get(id)?.sha256).cloned();
     manifest.sources.iter().filter_map(|source| last(&source.source_id)).collect()
 }
 
-fn of_row(row: &Row, last: &Row, ledger: &BySource) -> Option<TermsProblem> {
+fn of_row(row: &Row, last: &Row, ledger: &Ledger) -> Option<TermsProblem> {
     if row == last {
         return None;
     }

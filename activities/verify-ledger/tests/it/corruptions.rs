@@ -154,6 +154,16 @@ fn shards_are_as_large_as_the_config_says() {
 }
 
 #[test]
+fn a_text_is_in_the_split_that_its_digest_says() {
+    let mut lab = Lab::staged();
+    reconfigure(&mut lab, &CONFIG.replace("val_permille = 200", "val_permille = 0"));
+    let problems = lab.expect(StageStatus::Failed).problems;
+    let told = "its text belongs to split `train`, by its digest and the config's `val_permille`";
+    assert!(!problems.is_empty() && problems.iter().all(|problem| problem.ends_with(told)), "{problems:#?}");
+    assert!(problems.iter().all(|problem| problem.contains("val-00000-of-00001")), "{problems:#?}");
+}
+
+#[test]
 fn every_problem_is_listed() {
     let lab = Lab::staged();
     flip(&lab, TRAIN);
@@ -239,7 +249,7 @@ fn row(lab: &Lab, format: corpora_contracts::config::ShardFormat, change: fn(&mu
 }
 
 fn ledger(lab: &Lab, change: impl FnOnce(&mut Vec<Row>)) {
-    let mut rows = corpora_stage::ledger::read(&lab.layout).unwrap().rows;
+    let mut rows = corpora_stage::ledger::read(&lab.layout).unwrap().rows().to_vec();
     change(&mut rows);
     fs::remove_file(lab.layout.ledger()).unwrap();
     lab.append_rows(&rows);

@@ -130,9 +130,9 @@ fn what_was_taken_out_never_comes_back() {
     world.put("v1.staged", &world.old);
     world.journal();
     // The ledger now says what it said when the old one was accepted: it would be accepted again.
-    let rows = corpora_stage::ledger::read(&world.lab.layout).unwrap().rows;
+    let ledger = corpora_stage::ledger::read(&world.lab.layout).unwrap();
     fs::remove_file(world.lab.layout.ledger()).unwrap();
-    world.lab.append_rows(&rows[..2]);
+    world.lab.append_rows(&ledger.rows()[..2]);
     let entry = world.lab.expect(StageStatus::Failed);
     assert_eq!(entry.error.unwrap().kind, "stale");
     assert_eq!(world.names(), ["v1"]);

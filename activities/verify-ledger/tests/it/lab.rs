@@ -21,6 +21,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, FixedLenByteArray, FixedLenBy
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -183,7 +184,7 @@ impl Lab {
         let rows: String = manifest.ledger.iter().map(|row| row.to_line().unwrap()).collect();
         fs::write(folder.join("ledger.jsonl"), rows).unwrap();
         fs::write(folder.join("_MANIFEST.json"), serde_json::to_string(&manifest).unwrap() + "\n").unwrap();
-        fs::write(folder.join("metadata.sqlite"), "outside every promise").unwrap();
+        self.write_table(&folder.join("metadata.sqlite"), documents);
     }
 
     pub(crate) fn run(&self) -> Outcome<StageSummary> {
@@ -264,6 +265,7 @@ impl Lab {
             dropped: BTreeMap::new(),
             split: SplitSettings { documents: source.split.clone(), part_docs: 100_000 },
             parts: vec![part],
+            crawl: None,
         };
         let path = self.layout.receipt(id, &version);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -290,6 +292,7 @@ impl Lab {
             inputs: vec![],
             kept: n_docs,
             dropped: BTreeMap::from([("empty".to_owned(), 1)]),
+            cut: BTreeMap::new(),
             outputs: vec![output],
         };
         fs::write(path, serde_json::to_string(&record).unwrap() + "\n").unwrap();
@@ -317,6 +320,41 @@ impl Lab {
             of_split = rest;
         }
         shards
+    }
+
+    /// The table of these documents, where the shards have them.
+    fn write_table(&self, path: &Path, documents: &[Document]) {
+        let table = Connection::open(path).unwrap();
+        table
+            .execute_batch(
+                "CREATE TABLE documents (id TEXT NOT NULL PRIMARY KEY, source_id TEXT NOT NULL, url TEXT NOT NULL,
+                domain TEXT NOT NULL, lang TEXT NOT NULL, n_chars INTEGER NOT NULL, sha256 BLOB NOT NULL,
+                shard INTEGER NOT NULL, row INTEGER NOT NULL, split TEXT NOT NULL);
+                CREATE INDEX documents_domain ON documents (domain);",
+            )
+            .unwrap();
+        let rows = usize::try_from(self.config.store.shard_rows).unwrap();
+        for split in [SplitName::Train, SplitName::Val] {
+            for (at, it) in self.documents_of(split, documents).iter().enumerate() {
+                let (n_chars, sha256) = (it.text.chars().count(), Digest::of(it.text.as_bytes()));
+                let domain = if it.url.starts_with("https://host/") { "host" } else { "" };
+                let values = params![
+                    it.id,
+                    it.source_id,
+                    it.url,
+                    domain,
+                    "en",
+                    i64::try_from(n_chars).unwrap(),
+                    &sha256.as_bytes()[..],
+                    i64::try_from(at / rows).unwrap(),
+                    i64::try_from(at % rows).unwrap(),
+                    split.as_str(),
+                ];
+                table
+                    .execute("INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", values)
+                    .unwrap();
+            }
+        }
     }
 
     /// By the split that the text has, whatever the document says.

@@ -8,3 +8,4 @@ mod lab;
 mod reports;
 mod runs;
 mod stages;
+mod table;

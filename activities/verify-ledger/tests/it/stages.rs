@@ -75,7 +75,7 @@ impl Build {
     fn append(&self, id: &str, change: impl FnOnce(&mut Row)) {
         let layout = &self.context.layout;
         let ledger = corpora_stage::ledger::read(layout).unwrap();
-        let mut row = ledger.rows.iter().rev().find(|row| row.source_id.as_str() == id).unwrap().clone();
+        let mut row = ledger.rows().iter().rev().find(|row| row.source_id.as_str() == id).unwrap().clone();
         change(&mut row);
         let text = fs::read_to_string(layout.ledger()).unwrap() + &row.to_line().unwrap();
         fs::write(layout.ledger(), text).unwrap();
