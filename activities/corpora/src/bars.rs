@@ -68,6 +68,7 @@ fn style(unit: &str, sized: bool) -> ProgressStyle {
             "{prefix:24} {bar:24} {decimal_bytes:>10} / {decimal_total_bytes:10} {decimal_bytes_per_sec:>12} {eta:>5}"
         }
         ("bytes", false) => "{prefix:24} {decimal_bytes:>10} {decimal_bytes_per_sec:>12}",
+        ("pages", _) => "{prefix:24} {human_pos:>10} {msg} {per_sec:>12} {elapsed:>5}",
         _ => "{prefix:24} {human_pos:>10} {msg}",
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())

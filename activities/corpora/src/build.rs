@@ -6,7 +6,7 @@ use std::path::Path;
 use corpora_contracts::ids::Name;
 use corpora_contracts::manifest::Manifest;
 use corpora_contracts::outcome::ExitCode;
-use corpora_contracts::summary::{BuildSummary, FetchSummary, StageResult};
+use corpora_contracts::summary::{BuildSummary, FetchSummary, StageResult, StageSummary};
 use corpora_fetch::CommitMode;
 use corpora_plan::{Runs, Scope, Stage, Step};
 use corpora_stage::{Context, Outcome};
@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: &BuildArguments, output: Output, bars: Option
 async fn build(arguments: &BuildArguments, output: Output, bars: Option<Bars>) -> Result<ExitCode, Failure> {
     let loaded = check::load(&arguments.config)?;
     let context = stage::context(arguments.artifacts.as_ref(), None, bars.as_ref())?;
-    let mut build = Build { loaded: &loaded, arguments, context: &context, stages: Vec::new(), failed: Vec::new() };
+    let mut build = Build { loaded: &loaded, arguments, context: &context, stages: Vec::new() };
     let plan = corpora_plan::steps(&loaded.config);
     let exit = walk(&plan.levels, arguments.until.map(Stage::from), arguments.keep_going, &mut build).await;
     if let Some(bars) = bars {
@@ -44,14 +44,30 @@ async fn build(arguments: &BuildArguments, output: Output, bars: Option<Bars>) -
 /// Something that runs the steps of a level.
 trait Driver {
     /// Runs steps of one stage and scope kind, all of one level.
-    async fn level(&mut self, steps: &[Step]) -> ExitCode;
+    async fn level(&mut self, steps: &[Step]) -> Ended;
+}
+
+/// How a level ended.
+struct Ended {
+    exit: ExitCode,
+    /// Sources that could not be done: their next stages do not try them, so that their own exit code stands.
+    failed: Vec<Name>,
+}
+
+impl From<ExitCode> for Ended {
+    fn from(exit: ExitCode) -> Self {
+        Self { exit, failed: Vec::new() }
+    }
 }
 
 /// Walks the levels in order. After a failure only the steps that always run still do; with `keep_going` a failed
 /// source stops neither the other sources nor their next stages, but the dataset as a whole is not made without it.
+///
+/// `workflows/plan/tests/order.json` is how every driver does so.
 async fn walk(levels: &[Vec<Step>], until: Option<Stage>, keep_going: bool, driver: &mut impl Driver) -> ExitCode {
-    let mut exit = ExitCode::Success;
+    let (mut exit, mut failed) = (ExitCode::Success, Vec::new());
     for steps in levels {
+        let steps: Vec<Step> = steps.iter().filter_map(|step| without(step, &failed)).collect();
         let Some(first) = steps.first() else { continue };
         if until.is_some_and(|until| first.stage > until) {
             break;
@@ -60,10 +76,19 @@ async fn walk(levels: &[Vec<Step>], until: Option<Stage>, keep_going: bool, driv
             || first.runs == Runs::Always
             || (keep_going && exit != ExitCode::Cancelled && matches!(first.scope, Scope::Sources(_)));
         if is_due {
-            exit = exit.worse(driver.level(steps).await);
+            let ended = driver.level(&steps).await;
+            exit = exit.worse(ended.exit);
+            failed.extend(ended.failed);
         }
     }
     exit
+}
+
+/// A step without the sources that failed; none when it would be left with none.
+fn without(step: &Step, failed: &[Name]) -> Option<Step> {
+    let Scope::Sources(sources) = &step.scope else { return Some(step.clone()) };
+    let left: Vec<Name> = sources.iter().filter(|id| !failed.contains(id)).cloned().collect();
+    (!left.is_empty()).then(|| Step { scope: Scope::Sources(left), ..step.clone() })
 }
 
 /// The local driver: a level is one call of its stage, which bounds what it does at a time by itself.
@@ -72,25 +97,20 @@ struct Build<'a> {
     arguments: &'a BuildArguments,
     context: &'a Context,
     stages: Vec<StageResult>,
-    /// Sources that a stage could not do: the next one does not try them, so that their own exit code stands.
-    failed: Vec<Name>,
 }
 
 impl Driver for Build<'_> {
-    async fn level(&mut self, steps: &[Step]) -> ExitCode {
-        let Some(first) = steps.first() else { return ExitCode::Success };
-        let wanted = steps.iter().flat_map(sources_of);
-        let sources: Vec<Name> = wanted.filter(|id| !self.failed.contains(id)).cloned().collect();
-        if sources.is_empty() && matches!(first.scope, Scope::Sources(_)) {
-            return ExitCode::Success;
-        }
+    async fn level(&mut self, steps: &[Step]) -> Ended {
+        let Some(first) = steps.first() else { return ExitCode::Success.into() };
+        let sources: Vec<Name> = steps.iter().flat_map(sources_of).cloned().collect();
         match (first.stage, &first.scope) {
-            (Stage::Fetch, Scope::Commit) => self.commit().await,
+            (Stage::Fetch, Scope::Commit) => self.commit().await.into(),
             (Stage::Fetch, _) => {
                 let outcome = self.fetch(sources, CommitMode::Never).await;
                 let failed = outcome.summary.entries.iter().filter(|entry| !entry.status.is_ok());
-                self.failed.extend(failed.map(|entry| entry.source_id.clone()));
-                self.keep(StageResult::Fetch(outcome.summary), outcome.exit)
+                let failed = failed.map(|entry| entry.source_id.clone()).collect();
+                self.stages.push(StageResult::Fetch(outcome.summary));
+                Ended { exit: outcome.exit, failed }
             }
             (Stage::Extract, _) => {
                 let options = corpora_extract::Options {
@@ -100,7 +120,7 @@ impl Driver for Build<'_> {
                     lock_timeout: self.arguments.lock_timeout,
                 };
                 let outcome = corpora_extract::run(&self.loaded.config, &options, self.context).await;
-                self.keep(StageResult::Documents(outcome.summary), outcome.exit)
+                self.keep(outcome)
             }
             (Stage::Store, _) => {
                 let options = corpora_store::Options {
@@ -108,12 +128,12 @@ impl Driver for Build<'_> {
                     lock_timeout: self.arguments.lock_timeout,
                 };
                 let outcome = corpora_store::run(&self.loaded.config, &options, self.context).await;
-                self.keep(StageResult::Documents(outcome.summary), outcome.exit)
+                self.keep(outcome)
             }
             (Stage::VerifyLedger, _) => {
                 let options = corpora_verify_ledger::Options { lock_timeout: self.arguments.lock_timeout };
                 let outcome = corpora_verify_ledger::run(&self.loaded.config, &options, self.context).await;
-                self.keep(StageResult::Documents(outcome.summary), outcome.exit)
+                self.keep(outcome)
             }
         }
     }
@@ -140,9 +160,9 @@ impl Build<'_> {
         outcome.exit
     }
 
-    fn keep(&mut self, result: StageResult, exit: ExitCode) -> ExitCode {
-        self.stages.push(result);
-        exit
+    fn keep(&mut self, outcome: Outcome<StageSummary>) -> Ended {
+        self.stages.push(StageResult::Documents(outcome.summary));
+        outcome.exit.into()
     }
 
     fn summary(self, exit: ExitCode) -> BuildSummary {
@@ -208,56 +228,88 @@ fn how_to_open(folder: &str, summary: &BuildSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use corpora_contracts::config::{parse_toml, validate};
+    use std::collections::BTreeMap;
+
+    use corpora_contracts::config::{parse_json, validate};
+    use serde::Deserialize;
+    use serde_json::Value;
 
     use super::*;
 
-    /// A driver whose stages do nothing but remember, and fail where they are told to.
-    #[derive(Default)]
-    struct Fake {
-        walked: Vec<String>,
-        failing: Vec<(&'static str, ExitCode)>,
+    /// How drivers walk a plan; the Temporal workflow is held to the same file.
+    const ORDER: &str = include_str!("../../../workflows/plan/tests/order.json");
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Order {
+        #[serde(rename = "about")]
+        _about: String,
+        config: Value,
+        walks: Vec<Walk>,
     }
 
-    impl Driver for Fake {
-        async fn level(&mut self, steps: &[Step]) -> ExitCode {
-            let mut exit = ExitCode::Success;
-            for step in steps {
-                self.walked.push(step.arguments().join(" "));
-                let failing = self.failing.iter().find(|(id, _)| *id == step.id);
-                exit = exit.worse(failing.map_or(ExitCode::Success, |(_, exit)| *exit));
-            }
-            exit
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Walk {
+        until: Option<Stage>,
+        keep_going: bool,
+        failing: BTreeMap<String, u8>,
+        levels: Vec<Vec<String>>,
+        code: u8,
+    }
+
+    /// A driver whose stages do nothing but remember, and fail where they are told to.
+    struct Fake<'a> {
+        failing: &'a BTreeMap<String, u8>,
+        walked: Vec<Vec<String>>,
+    }
+
+    impl Driver for Fake<'_> {
+        async fn level(&mut self, steps: &[Step]) -> Ended {
+            self.walked.push(steps.iter().map(|step| step.id.clone()).collect());
+            let failed = steps.iter().filter_map(|step| Some((step, exit(*self.failing.get(&step.id)?))));
+            let nothing = Ended::from(ExitCode::Success);
+            failed.fold(nothing, |Ended { exit, failed }, (step, other)| Ended {
+                exit: exit.worse(other),
+                failed: [&failed, sources_of(step)].concat(),
+            })
         }
     }
 
-    fn levels() -> Vec<Vec<Step>> {
-        let source = |id: &str| {
-            let sha256 = "0".repeat(64);
-            format!("[[sources]]\nid = \"{id}\"\nurl = \"{id}.jsonl\"\nsha256 = \"{sha256}\"\nlicense_spdx = \"MIT\"\n")
-        };
-        let text = format!("dataset = \"d\"\nversion = \"v1\"\n{}{}", source("a"), source("b"));
-        corpora_plan::steps(&validate(&parse_toml(&text).unwrap()).config.unwrap()).levels
+    fn exit(code: u8) -> ExitCode {
+        let all = [ExitCode::Success, ExitCode::Usage, ExitCode::Data, ExitCode::Retry, ExitCode::Cancelled];
+        all.into_iter().find(|exit| exit.code() == code).unwrap()
     }
 
     #[tokio::test]
     async fn the_plan_is_walked_in_order_as_far_as_it_goes() {
-        let fetched = ["fetch --no-commit --source a", "fetch --no-commit --source b", "fetch --commit"];
-        let extracted = ["extract --source a", "extract --source b"];
-        let all = [&fetched[..], &extracted[..], &["store", "verify-ledger"][..]].concat();
-        let failed = vec![("fetch-a", ExitCode::Retry)];
-        for (until, keep_going, failing, expected, exit) in [
-            (None, false, vec![], all.clone(), ExitCode::Success),
-            (Some(Stage::Fetch), false, vec![], fetched.to_vec(), ExitCode::Success),
-            (Some(Stage::Store), false, vec![], all[..6].to_vec(), ExitCode::Success),
-            (None, false, failed.clone(), fetched.to_vec(), ExitCode::Retry),
-            (None, true, failed, [&fetched[..], &extracted[..]].concat(), ExitCode::Retry),
-            (None, true, vec![("fetch-a", ExitCode::Cancelled)], fetched.to_vec(), ExitCode::Cancelled),
-            (None, true, vec![("store", ExitCode::Data)], all[..6].to_vec(), ExitCode::Data),
-        ] {
-            let mut fake = Fake { failing, ..Fake::default() };
-            assert_eq!(walk(&levels(), until, keep_going, &mut fake).await, exit);
-            assert_eq!(fake.walked, expected, "until {until:?}, keep going {keep_going}");
+        let order: Order = serde_json::from_str(ORDER).unwrap();
+        let config = validate(&parse_json(order.config.to_string().as_bytes()).unwrap()).config.unwrap();
+        let plan = corpora_plan::steps(&config);
+        let cancelled = Walk {
+            until: None,
+            keep_going: true,
+            failing: [("fetch-a".to_owned(), 130)].into(),
+            levels: order.walks[1].levels.clone(),
+            code: 130,
+        };
+        for expected in order.walks.iter().chain([&cancelled]) {
+            let Walk { until, keep_going, failing, levels, code } = expected;
+            let mut fake = Fake { failing, walked: Vec::new() };
+            let exit = walk(&plan.levels, *until, *keep_going, &mut fake).await;
+            assert_eq!((&fake.walked, exit.code()), (levels, *code), "{expected:?}");
         }
+    }
+
+    #[test]
+    fn a_step_of_many_goes_on_without_those_that_failed() {
+        let [a, b] = ["a", "b"].map(|id| id.parse::<Name>().unwrap());
+        let order: Order = serde_json::from_str(ORDER).unwrap();
+        let config = validate(&parse_json(order.config.to_string().as_bytes()).unwrap()).config.unwrap();
+        let step = corpora_plan::steps(&config).levels.swap_remove(2).swap_remove(0);
+        let shared = Step { scope: Scope::Sources(vec![a.clone(), b.clone()]), ..step };
+        let left = without(&shared, std::slice::from_ref(&a)).map(|step| step.scope);
+        assert_eq!(left, Some(Scope::Sources(vec![b.clone()])));
+        assert_eq!(without(&shared, &[a, b]), None);
     }
 }

@@ -8,6 +8,10 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use corpora_contracts::ids::Name;
 use corpora_fetch::{CommitMode, Options};
 
+use crate::crawl::DryRunArguments;
+
+use crate::page::PageArguments;
+
 /// A reviewed list of sources in, a licensed, verified, reproducible text corpus out.
 ///
 /// Exit codes: 0 done, 2 usage, 65 the input is wrong and will be wrong next time, 75 a later attempt may succeed,
@@ -72,6 +76,13 @@ pub(crate) enum Command {
     },
     /// Download files and print size, sha256, format and a config block to review
     Pin(PinArguments),
+    /// Read one page as extract does: main text, title, language, links, metadata, rights
+    Page(PageArguments),
+    /// Look at crawls before they are run
+    Crawl {
+        #[command(subcommand)]
+        command: CrawlCommand,
+    },
     /// What was fetched, and under what terms
     Ledger {
         #[command(subcommand)]
@@ -141,10 +152,10 @@ pub(crate) struct SourceArguments {
 /// How fetch downloads and splits.
 #[derive(Debug, Args)]
 pub(crate) struct FetchTuning {
-    /// Downloads at a time
+    /// Downloads and crawls at a time
     #[arg(long, default_value_t = 8, value_parser = at_least_one::<usize>)]
     pub(crate) concurrency: usize,
-    /// Attempts per location
+    /// Attempts per location; of a crawl for each page, robots.txt and sitemap
     #[arg(long, default_value_t = 4, value_parser = at_least_one::<u32>)]
     pub(crate) attempts: u32,
     /// Seconds to wait for each read, never for the whole download
@@ -156,6 +167,12 @@ pub(crate) struct FetchTuning {
     /// Documents per raw part at most
     #[arg(long, default_value_t = 100_000, value_parser = at_least_one::<u64>)]
     pub(crate) part_docs: u64,
+    /// Ask again for the pages of crawls that are cached, with conditional requests
+    #[arg(long)]
+    pub(crate) refresh: bool,
+    /// Keep the counters of crawls in this file, in the text format of Prometheus
+    #[arg(long, value_name = "FILE")]
+    pub(crate) metrics: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -268,8 +285,9 @@ impl FetchArguments {
 impl FetchTuning {
     /// The options with everything else at its default.
     pub(crate) fn options(&self) -> Options {
-        let Self { concurrency, attempts, timeout, base_delay, part_docs } = *self;
-        Options { concurrency, attempts, timeout, base_delay, part_docs, ..Options::default() }
+        let &Self { concurrency, attempts, timeout, base_delay, part_docs, refresh, ref metrics } = self;
+        let metrics = metrics.clone();
+        Options { concurrency, attempts, timeout, base_delay, part_docs, refresh, metrics, ..Options::default() }
     }
 }
 
@@ -287,6 +305,12 @@ pub(crate) struct PinArguments {
     /// The environment variable that holds a bearer token for these urls
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) bearer_env: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CrawlCommand {
+    /// What each crawl would ask for and what not, and why: asks for robots.txt and the seeds, and keeps nothing
+    DryRun(DryRunArguments),
 }
 
 #[derive(Debug, Subcommand)]
@@ -401,17 +425,17 @@ fn stage_after_equals(word: &OsString) -> Option<String> {
     word.to_string_lossy().strip_prefix("--stage=").map(str::to_owned)
 }
 
-fn at_least_one<T: std::str::FromStr + PartialOrd + From<u8>>(value: &str) -> Result<T, String> {
+pub(crate) fn at_least_one<T: std::str::FromStr + PartialOrd + From<u8>>(value: &str) -> Result<T, String> {
     let number: T = value.parse().map_err(|_| "expected a whole number".to_owned())?;
     if number >= T::from(1) { Ok(number) } else { Err("expected at least 1".to_owned()) }
 }
 
-fn seconds(value: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(value: &str) -> Result<Duration, String> {
     let seconds: f64 = value.parse().map_err(|_| "expected seconds, whole or with a fraction".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "expected seconds of at least 0".to_owned())
 }
 
-fn positive_seconds(value: &str) -> Result<Duration, String> {
+pub(crate) fn positive_seconds(value: &str) -> Result<Duration, String> {
     seconds(value).ok().filter(|seconds| !seconds.is_zero()).ok_or_else(|| "expected seconds above 0".to_owned())
 }
 

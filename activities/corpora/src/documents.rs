@@ -18,11 +18,15 @@ pub(crate) async fn extract(arguments: &ExtractArguments, output: Output, bars: 
 }
 
 pub(crate) async fn store(arguments: &StoreArguments, output: Output, bars: Option<Bars>) -> ExitCode {
-    stage::run(Store { arguments }, &arguments.stage, output, bars).await
+    let options = corpora_store::Options { jobs: arguments.jobs.count(), lock_timeout: arguments.stage.lock_timeout };
+    let run = async |config: &Config, context: &Context| corpora_store::run(config, &options, context).await;
+    stage::run(OfDataset { stage: Stage::Store, run }, &arguments.stage, output, bars).await
 }
 
 pub(crate) async fn verify_ledger(arguments: &VerifyLedgerArguments, output: Output, bars: Option<Bars>) -> ExitCode {
-    stage::run(VerifyLedger { arguments }, &arguments.stage, output, bars).await
+    let options = corpora_verify_ledger::Options { lock_timeout: arguments.stage.lock_timeout };
+    let run = async |config: &Config, context: &Context| corpora_verify_ledger::run(config, &options, context).await;
+    stage::run(OfDataset { stage: Stage::VerifyLedger, run }, &arguments.stage, output, bars).await
 }
 
 struct Extract<'a> {
@@ -57,15 +61,17 @@ impl Work for Extract<'_> {
     }
 }
 
-struct Store<'a> {
-    arguments: &'a StoreArguments,
+/// Store or verify-ledger, which work on the dataset as a whole.
+struct OfDataset<R> {
+    stage: Stage,
+    run: R,
 }
 
-impl Work for Store<'_> {
+impl<R: AsyncFn(&Config, &Context) -> Outcome<StageSummary>> Work for OfDataset<R> {
     type Summary = StageSummary;
 
     fn stage(&self) -> Stage {
-        Stage::Store
+        self.stage
     }
 
     fn prepare(&mut self, _config: &Config) -> Result<(), Failure> {
@@ -73,33 +79,7 @@ impl Work for Store<'_> {
     }
 
     async fn run(&self, loaded: &Loaded, context: &Context) -> Outcome<StageSummary> {
-        let (jobs, lock_timeout) = (self.arguments.jobs.count(), self.arguments.stage.lock_timeout);
-        corpora_store::run(&loaded.config, &corpora_store::Options { jobs, lock_timeout }, context).await
-    }
-
-    fn for_people(&self, summary: &StageSummary) -> String {
-        table(summary)
-    }
-}
-
-struct VerifyLedger<'a> {
-    arguments: &'a VerifyLedgerArguments,
-}
-
-impl Work for VerifyLedger<'_> {
-    type Summary = StageSummary;
-
-    fn stage(&self) -> Stage {
-        Stage::VerifyLedger
-    }
-
-    fn prepare(&mut self, _config: &Config) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    async fn run(&self, loaded: &Loaded, context: &Context) -> Outcome<StageSummary> {
-        let options = corpora_verify_ledger::Options { lock_timeout: self.arguments.stage.lock_timeout };
-        corpora_verify_ledger::run(&loaded.config, &options, context).await
+        (self.run)(&loaded.config, context).await
     }
 
     fn for_people(&self, summary: &StageSummary) -> String {

@@ -31,9 +31,9 @@ pub(crate) fn clock() -> Result<Clock, InvalidClock> {
     Ok(clock)
 }
 
-/// The attempt of this subprocess activity, from 1.
+/// The attempt of this subprocess activity, from 1; what is no such number counts as the first.
 pub(crate) fn attempt() -> u32 {
-    std::env::var(ATTEMPT).ok().and_then(|attempt| attempt.parse().ok()).unwrap_or(1)
+    std::env::var(ATTEMPT).ok().and_then(|attempt| attempt.parse().ok()).map_or(1, |attempt: u32| attempt.max(1))
 }
 
 /// The span that every log line of a subprocess activity stands in.

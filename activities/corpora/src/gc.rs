@@ -10,9 +10,11 @@ use corpora_contracts::ids::{Digest, Name};
 use corpora_contracts::layout::Layout;
 use corpora_contracts::manifest::Manifest;
 use corpora_contracts::outcome::ExitCode;
+use corpora_crawl::runs;
 use corpora_stage::durable::{self, FileError};
 use corpora_stage::holdings::{self, Holding, HoldingsError};
 use corpora_stage::lock::{Lock, LockError};
+use corpora_stage::pinned;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -100,7 +102,7 @@ async fn sweep(config: &Config, arguments: &GcArguments) -> Result<Swept, GcErro
 fn candidates(config: &Config, layout: &Layout) -> Result<Vec<Item>, GcError> {
     let rested_on = manifests(layout)?;
     let mut items = Vec::new();
-    for source in &config.sources {
+    for source in pinned::resolve(config, layout)?.pinned() {
         let held = holdings::read(layout, &source.id)?;
         let current = holdings::newest(&held, &source.sha256, |receipt| receipt.split.documents == source.split);
         let is_needed = |holding: &&Holding| {
@@ -114,6 +116,12 @@ fn candidates(config: &Config, layout: &Layout) -> Result<Vec<Item>, GcError> {
         ];
         let present = folders.into_iter().filter(|(folder, _)| folder.is_dir());
         items.extend(present.map(|(folder, why)| folder_item(layout, folder, why, Some(source.id.clone()))));
+    }
+    for crawl in &config.crawls {
+        // The newest run of this key is what a refresh asks about; runs of other settings are of no use.
+        let old = runs::read(layout, &crawl.id)?.into_iter().filter(|run| run.note.key != crawl.key);
+        let why = "the state of a crawl with other settings";
+        items.extend(old.map(|run| folder_item(layout, run.folder, why, Some(crawl.id.clone()))));
     }
     items.extend(finished_activities(layout)?);
     Ok(items)

@@ -1,6 +1,9 @@
 //! `corpora ledger show | history | revoke`.
 
+use std::collections::HashSet;
+
 use corpora_contracts::config::Config;
+use corpora_contracts::ids::Name;
 use corpora_contracts::ledger::{Ledger, Row};
 use corpora_contracts::outcome::ExitCode;
 use corpora_fetch::commit::{self, CommitError};
@@ -68,8 +71,8 @@ pub(crate) async fn run(command: &LedgerCommand, output: Output) -> ExitCode {
 fn show(arguments: &LedgerArguments, output: Output) -> Result<ExitCode, LedgerCommandError> {
     let (config, ledger) = open(arguments)?;
     let mut rows: Vec<&Row> = Vec::new();
-    for source in &config.sources {
-        let versions = ledger.rows.iter().filter(|row| row.source_id == source.id && is_wanted(row, arguments));
+    for id in config.ids() {
+        let versions = ledger.of_source(id).filter(|row| is_wanted(row, arguments));
         let last = versions
             .filter(|row| ledger.last(&row.source_id, &row.sha256).is_some_and(|last| std::ptr::eq(last, *row)));
         rows.extend(last);
@@ -80,8 +83,9 @@ fn show(arguments: &LedgerArguments, output: Output) -> Result<ExitCode, LedgerC
 /// Every row of the config's sources, in file order.
 fn history(arguments: &LedgerArguments, output: Output) -> Result<ExitCode, LedgerCommandError> {
     let (config, ledger) = open(arguments)?;
-    let of_config = |row: &&Row| config.sources.iter().any(|source| source.id == row.source_id);
-    let rows = ledger.rows.iter().filter(of_config).filter(|row| is_wanted(row, arguments)).collect();
+    let ids: HashSet<&Name> = config.ids().collect();
+    let of_config = |row: &&Row| ids.contains(&row.source_id) && is_wanted(row, arguments);
+    let rows = ledger.rows().iter().filter(of_config).collect();
     Ok(print(&ledger, rows, output))
 }
 
@@ -96,26 +100,26 @@ async fn revoke(
         return Err(LedgerCommandError::NoSource);
     }
     for id in &arguments.source {
-        if !ledger.rows.iter().any(|row| row.source_id.as_str() == id) {
+        if !ledger.rows().iter().any(|row| row.source_id.as_str() == id) {
             return Err(LedgerCommandError::NeverFetched(id.clone()));
         }
     }
     let rows = |ledger: &Ledger| {
-        let last = |id: &String| ledger.rows.iter().rev().find(|row| row.source_id.as_str() == id).cloned();
+        let last = |id: &String| ledger.rows().iter().rev().find(|row| row.source_id.as_str() == id).cloned();
         let says = |row: Row| Row { revoked: Some(!undo), notes: reason.clone(), ..row };
         let changed = |row: &Row| ledger.revoked(&row.source_id) == *undo;
         Ok(arguments.source.iter().filter_map(last).filter(changed).map(says).collect())
     };
     let layout = environment::layout(arguments.artifacts.as_ref());
     let after = commit::append_rows(&layout, *lock_timeout, rows).await?;
-    let appended = after.rows[ledger.rows.len().min(after.rows.len())..].iter().collect();
+    let appended = after.rows()[ledger.rows().len().min(after.rows().len())..].iter().collect();
     Ok(print(&after, appended, output))
 }
 
 fn open(arguments: &LedgerArguments) -> Result<(Config, Ledger), LedgerCommandError> {
     let config = check::load(&arguments.config)?.config;
     for id in &arguments.source {
-        if !config.sources.iter().any(|source| source.id.as_str() == id) {
+        if !config.ids().any(|known| known.as_str() == id) {
             return Err(LedgerCommandError::UnknownSource(id.clone()));
         }
     }

@@ -5,13 +5,16 @@ mod build;
 mod check;
 mod cli;
 mod config;
+mod crawl;
 mod documents;
 mod environment;
 mod fetch;
 mod gc;
 mod ledger;
 mod logging;
+mod memory;
 mod output;
+mod page;
 mod pin;
 mod stage;
 mod status;
@@ -22,10 +25,11 @@ use std::process;
 use clap::Parser as _;
 use corpora_contracts::outcome::ExitCode;
 
-use crate::cli::{Cli, Command, ConfigCommand};
+use crate::cli::{Cli, Command, ConfigCommand, CrawlCommand};
 use crate::output::Output;
 
 fn main() -> process::ExitCode {
+    memory::give_back();
     if fetch::listed_kill_points() {
         return process::ExitCode::SUCCESS;
     }
@@ -68,7 +72,9 @@ async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
         Command::Fetch(arguments) => fetch::run(&arguments, output, bars).await,
         // Every known stage has become the verb before the arguments were parsed.
         Command::Run { stage: _ } => ExitCode::Usage,
+        Command::Page(arguments) => page::run(&arguments, output),
         Command::Pin(arguments) => pin::run(&arguments, output, bars).await,
+        Command::Crawl { command: CrawlCommand::DryRun(arguments) } => crawl::dry_run(&arguments, output).await,
         Command::Ledger { command } => ledger::run(&command, output).await,
         Command::Gc(arguments) => gc::run(&arguments, output).await,
         Command::Config { command: ConfigCommand::Check { config } } => check::run(&config, output),

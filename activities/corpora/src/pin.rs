@@ -66,7 +66,7 @@ fn failed(exit: ExitCode, error: &dyn std::error::Error) -> ExitCode {
 fn block(pin: &Pin) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let format = quoted(serde_json::to_value(pin.format).unwrap_or_default().as_str().unwrap_or_default());
-    let built = matches!(pin.format, Format::Jsonl | Format::Text);
+    let built = pin.format != Format::Parquet;
     let note = if built { "guessed" } else { "guessed; not built yet" };
     let size = output::size(pin.bytes);
     [

@@ -183,19 +183,19 @@ pub(crate) fn context(
     Ok(Context { layout: environment::layout(artifacts), clock, cancel, progress })
 }
 
-/// The names of `--source`, each of which must be a source of the config.
+/// The names of `--source`, each of which must be a source or a crawl of the config.
 ///
 /// # Errors
 /// [`Failure`] with the code for usage.
 pub(crate) fn known(config: &Config, asked: &[String]) -> Result<Vec<Name>, Failure> {
     let find = |asked: &String| {
-        let source = config.sources.iter().find(|source| source.id.as_str() == asked);
-        let known = || config.sources.iter().map(|source| source.id.as_str()).collect::<Vec<_>>().join(", ");
+        let found = config.ids().find(|id| id.as_str() == asked);
+        let known = || config.ids().map(Name::as_str).collect::<Vec<_>>().join(", ");
         let unknown = || Failure::Other {
             message: format!("read --source: no source `{asked}` in the config; it has {}", known()),
             exit: ExitCode::Usage,
         };
-        source.map(|source| source.id.clone()).ok_or_else(unknown)
+        found.cloned().ok_or_else(unknown)
     };
     asked.iter().map(find).collect()
 }

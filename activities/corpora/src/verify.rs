@@ -28,6 +28,7 @@ pub(crate) async fn ledger(arguments: &LedgerArguments, full: bool, output: Outp
     };
     if !only.is_empty() {
         config.sources.retain(|source| only.contains(&source.id));
+        config.crawls.retain(|crawl| only.contains(&crawl.id));
     }
     let layout = environment::layout(arguments.artifacts.as_ref());
     let checking = move || corpora_verify_ledger::verify_ledger(&layout, &config, full);
