@@ -7,18 +7,22 @@ use crate::share;
 use crate::step::{RetryPolicy, Runs, Scope, Stage, Step, Timeouts};
 
 /// Download levels, and the commit in a level of its own.
-pub(crate) fn levels(sources: &[Name]) -> Vec<Vec<Step>> {
-    let mut levels = share::levels(sources, download);
+pub(crate) fn levels(sources: &[Name], crawls: &[Name]) -> Vec<Vec<Step>> {
+    let mut levels = share::levels(sources, |first, sources| download(first, sources, crawls));
     levels.push(vec![commit(sources)]);
     levels
 }
 
 /// The step is named after its first source; no other step has it.
-fn download(first: &Name, sources: &[Name]) -> Step {
+fn download(first: &Name, sources: &[Name], crawls: &[Name]) -> Step {
     let layout = Layout::new("");
     let own = |id: &Name| {
-        let folders = [layout.downloads(id), layout.quarantine(id), layout.raw(id), layout.receipts(id)];
-        let mut own = folders.map(|folder| format!("{}/**", layout.relative(&folder))).to_vec();
+        let while_it_runs = match crawls.contains(id) {
+            true => vec![layout.crawl(id)],
+            false => vec![layout.downloads(id), layout.quarantine(id)],
+        };
+        let folders = while_it_runs.into_iter().chain([layout.raw(id), layout.receipts(id)]);
+        let mut own: Vec<String> = folders.map(|folder| format!("{}/**", layout.relative(&folder))).collect();
         own.push(layout.relative(&layout.source_lock(id)));
         own
     };
@@ -62,6 +66,10 @@ mod tests {
         (0..count).map(|index| format!("s{index}").parse().unwrap()).collect()
     }
 
+    fn levels_of(sources: &[Name]) -> Vec<Vec<Step>> {
+        levels(sources, &[])
+    }
+
     fn sources_of(step: &Step) -> Vec<Name> {
         match &step.scope {
             Scope::Sources(sources) => sources.clone(),
@@ -73,7 +81,7 @@ mod tests {
     fn every_source_exactly_once_in_order_and_the_commit_last() {
         for count in [0, 1, 2, 499, 500, 501, 999, 1000, 1001, 12_345, 50_000, 50_001, 123_456] {
             let names = names(count);
-            let plan = Plan { levels: levels(&names) };
+            let plan = Plan { levels: levels_of(&names) };
             let planned: Vec<Name> = plan.steps().flat_map(sources_of).collect();
             assert!(planned == names, "{count} sources: each once, in config order");
 
@@ -99,7 +107,7 @@ mod tests {
             (50_001, 2, 500, 50, 51),
         ];
         for (count, download_levels, steps, smallest, largest) in table {
-            let levels = levels(&names(count));
+            let levels = levels_of(&names(count));
             assert_eq!(levels.len() - 1, download_levels, "{count} sources");
             let first = levels.first().filter(|_| count > 0).map_or(&[][..], Vec::as_slice);
             let shares: Vec<usize> = first.iter().map(|step| sources_of(step).len()).collect();
@@ -112,11 +120,11 @@ mod tests {
     #[test]
     fn a_step_says_what_it_runs() {
         let words = |step: &Step| step.arguments().join(" ");
-        let few = levels(&names(2));
+        let few = levels_of(&names(2));
         assert_eq!(words(&few[0][0]), "fetch --no-commit --source s0");
         assert_eq!(words(&few[0][1]), "fetch --no-commit --source s1");
         assert_eq!(words(&few[1][0]), "fetch --commit");
-        let many = levels(&names(501));
+        let many = levels_of(&names(501));
         assert_eq!(words(&many[0][0]), "fetch --no-commit --source s0 --source s1 --keep-going");
         assert_eq!(words(&many[0][1]), "fetch --no-commit --source s2");
         assert_eq!((many[0][0].id.as_str(), many[0][1].id.as_str()), ("fetch-s0", "fetch-s2"));
@@ -124,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_step_says_what_it_reads_and_writes() {
-        let levels = levels(&names(2));
+        let levels = levels_of(&names(2));
         assert_eq!(levels[0][1].reads, ["corpus/LEDGER.jsonl"]);
         assert_eq!(
             levels[0][1].writes,
@@ -143,7 +151,7 @@ mod tests {
 
     #[test]
     fn no_step_of_a_level_writes_what_another_one_touches() {
-        for level in levels(&names(501)) {
+        for level in levels_of(&names(501)) {
             let written: Vec<&String> = level.iter().flat_map(|step| &step.writes).collect();
             let distinct: BTreeSet<&String> = written.iter().copied().collect();
             assert_eq!(distinct.len(), written.len(), "two steps write the same");
@@ -152,16 +160,36 @@ mod tests {
     }
 
     #[test]
+    fn a_source_of_a_shared_step_can_be_done_alone_or_left_out() {
+        let plan = Plan { levels: levels_of(&names(501)) };
+        let shared = plan.step("fetch-s0").unwrap();
+        let name = |id: &str| id.parse::<Name>().unwrap();
+        let words = |step: &Step| step.arguments().join(" ");
+        let alone = plan.step(&Step::alone_id(Stage::Fetch, &name("s1"))).unwrap();
+        assert_eq!((alone.id.as_str(), words(&alone).as_str()), ("alone-fetch-s1", "fetch --no-commit --source s1"));
+        assert_eq!(shared.alone(&name("s1")), Some(alone));
+        assert_eq!(shared.alone(&name("s2")), None);
+        let left = shared.without(&[name("s0")]).unwrap();
+        assert_eq!((left.id.as_str(), words(&left).as_str()), ("fetch-s0", "fetch --no-commit --source s1"));
+        assert_eq!(shared.without(&[name("s0"), name("s1")]), None);
+        let commit = plan.step("commit").unwrap();
+        assert_eq!((commit.without(&[name("s0")]), commit.alone(&name("s0"))), (Some(commit.clone()), None));
+        for unknown in ["alone-fetch-s501", "alone-extract-s0", "alone-s0", "alone-fetch-", "s0", ""] {
+            assert_eq!(plan.step(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
     fn an_id_that_reads_like_a_step_collides_with_none() {
-        let ids: Vec<Name> = ["commit", "fetch-commit", "fetch-fetch-commit"].map(|id| id.parse().unwrap()).to_vec();
-        let plan = Plan { levels: levels(&ids) };
+        let ids: Vec<Name> = ["commit", "fetch-commit", "alone-fetch-commit"].map(|id| id.parse().unwrap()).to_vec();
+        let plan = Plan { levels: levels_of(&ids) };
         let distinct: BTreeSet<&str> = plan.steps().map(|step| step.id.as_str()).collect();
         assert_eq!(distinct.len(), 4);
     }
 
     #[test]
     fn the_driver_is_told_how_to_wait() {
-        let plan = Plan { levels: levels(&names(1)) };
+        let plan = Plan { levels: levels_of(&names(1)) };
         for step in plan.steps() {
             assert_eq!(step.timeouts, Timeouts { schedule_to_close_s: 604_800, heartbeat_s: 30 });
             let RetryPolicy { initial_interval_s, backoff_coefficient, maximum_interval_s, .. } = step.retry;
@@ -174,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_plan_survives_json() {
-        let plan = Plan { levels: levels(&names(3)) };
+        let plan = Plan { levels: levels_of(&names(3)) };
         let json = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
     }

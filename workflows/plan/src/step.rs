@@ -86,7 +86,40 @@ pub struct Step {
     pub retry: RetryPolicy,
 }
 
+/// What the id of such a step starts with; no stage is called so.
+const ALONE: &str = "alone";
+
 impl Step {
+    /// The same step without some of its sources; none when it would be left with none.
+    #[must_use]
+    pub fn without(&self, left_out: &[Name]) -> Option<Self> {
+        let Scope::Sources(sources) = &self.scope else { return Some(self.clone()) };
+        let left: Vec<Name> = sources.iter().filter(|id| !left_out.contains(id)).cloned().collect();
+        (!left.is_empty()).then(|| Self { scope: Scope::Sources(left), ..self.clone() })
+    }
+
+    /// The id of the step that does one source of this one alone.
+    #[must_use]
+    pub fn alone_id(stage: Stage, source: &Name) -> String {
+        format!("{ALONE}-{stage}-{source}")
+    }
+
+    /// The source that a step with this id does alone; none when the id is no such step's.
+    #[must_use]
+    pub fn source_alone(stage: Stage, id: &str) -> Option<Name> {
+        let of_stage = id.strip_prefix(ALONE)?.strip_prefix('-')?.strip_prefix(stage.as_str())?;
+        of_stage.strip_prefix('-')?.parse().ok()
+    }
+
+    /// The step that does one source of this one alone: what is shared ends with one exit code, and when that is final, a
+    /// source that might still succeed needs an exit code of its own. None when the source is not of this step.
+    #[must_use]
+    pub fn alone(&self, source: &Name) -> Option<Self> {
+        let Scope::Sources(sources) = &self.scope else { return None };
+        let scope = Scope::Sources(vec![source.clone()]);
+        sources.contains(source).then(|| Self { id: Self::alone_id(self.stage, source), scope, ..self.clone() })
+    }
+
     /// The arguments of `corpora` that run this step, without those that say where config and artifacts are.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
@@ -135,6 +168,12 @@ pub struct RetryPolicy {
     pub maximum_attempts: Option<u64>,
     /// The exit codes that no attempt follows.
     pub final_exit_codes: Vec<u8>,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 impl Default for RetryPolicy {

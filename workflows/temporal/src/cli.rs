@@ -1,5 +1,6 @@
 //! The command line of `corpora-worker`, to the letter of `contracts/PROTOCOL.md`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use corpora_plan::Stage;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) verbosity: Verbosity,
+    /// How results are printed [default: text on a terminal, JSON otherwise]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
+    pub(crate) output: Option<Format>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -45,6 +49,21 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Start a build, or join the one that runs
     Start(StartArguments),
+    /// Tell how far a build is
+    Status(BuildArguments),
+    /// Hold a build before its next step; the steps that run go on
+    Pause(BuildArguments),
+    /// Let a paused build go on
+    Resume(BuildArguments),
+    /// Stop a build; what is done is kept
+    Cancel(BuildArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BuildArguments {
+    /// The build: `corpus-build-<dataset>-<version>`
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
 }
 
 #[derive(Debug, Args)]
@@ -61,6 +80,12 @@ pub(crate) struct RunArguments {
     /// Seconds between SIGTERM and SIGKILL when a step is cancelled
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = seconds)]
     pub(crate) cancel_grace: Duration,
+    /// Serve metrics for Prometheus at http://HOST:PORT/metrics; a probe may ask there, too
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) metrics_address: Option<SocketAddr>,
+    /// Builds whose state is kept in memory between two steps, at most
+    #[arg(long, default_value = "100", value_name = "N", value_parser = at_least_one)]
+    pub(crate) cached_builds: usize,
 }
 
 #[derive(Debug, Args)]
@@ -83,12 +108,38 @@ pub(crate) struct StartArguments {
     /// Let the other steps go on when one fails
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Seconds between the first and the second attempt of a step [default: the plan's]
+    #[command(flatten)]
+    pub(crate) pace: PaceArguments,
+}
+
+/// What replaces the figures of the plan.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Retries and pace")]
+pub(crate) struct PaceArguments {
+    /// Seconds between the first and the second attempt of a step [default: 1]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(crate) retry_interval: Option<Duration>,
-    /// Seconds without a sign of life after which an attempt counts as lost [default: the plan's]
+    /// The factor by which the wait grows with each attempt [default: 2]
+    #[arg(long, value_name = "FACTOR", value_parser = factor)]
+    pub(crate) retry_backoff: Option<f64>,
+    /// The longest wait between two attempts, in seconds [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) retry_cap: Option<Duration>,
+    /// The most attempts of a step [default: no limit]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) retry_attempts: Option<u32>,
+    /// Seconds that a step may take with all its attempts [default: 7 days]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(crate) step_timeout: Option<Duration>,
+    /// Seconds without a sign of life after which an attempt counts as lost [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(crate) heartbeat_timeout: Option<Duration>,
+    /// Steps that are with the workers at a time [default: all that are due, 500 at most]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) parallel: Option<usize>,
+    /// Steps after which the build goes on as a new run, between two stages [default: when the service suggests it]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) continue_after: Option<usize>,
 }
 
 fn stage(value: &str) -> Result<Stage, String> {
@@ -108,6 +159,11 @@ fn seconds(value: &str) -> Result<Duration, String> {
 
 fn positive_seconds(value: &str) -> Result<Duration, String> {
     seconds(value).ok().filter(|seconds| !seconds.is_zero()).ok_or_else(|| "expected seconds above 0".to_owned())
+}
+
+fn factor(value: &str) -> Result<f64, String> {
+    let factor = value.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 1.0);
+    factor.ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
 #[cfg(test)]
@@ -130,7 +186,12 @@ mod tests {
         for good in [
             "corpora-worker run",
             "corpora-worker run --task-queue q --program /bin/corpora --jobs 1 --cancel-grace 0",
+            "corpora-worker run --metrics-address 127.0.0.1:9464 --cached-builds 1",
             "corpora-worker start --config F --wait --until verify-ledger --retry-interval 0.1",
+            "corpora-worker start --config F --retry-backoff 1 --retry-cap 2 --retry-attempts 1 --step-timeout 5",
+            "corpora-worker start --config F --parallel 1 --continue-after 1 --output text",
+            "corpora-worker status corpus-build-d-v1",
+            "corpora-worker --output json cancel corpus-build-d-v1",
         ] {
             assert!(accepts(good), "{good}");
         }
@@ -142,6 +203,13 @@ mod tests {
             "corpora-worker start --config F --until publish",
             "corpora-worker start --config F --retry-interval 0",
             "corpora-worker start --config F --heartbeat-timeout nan",
+            "corpora-worker start --config F --retry-backoff 0.5",
+            "corpora-worker start --config F --retry-backoff inf",
+            "corpora-worker start --config F --retry-attempts 0",
+            "corpora-worker start --config F --parallel 0",
+            "corpora-worker run --metrics-address 9464",
+            "corpora-worker status",
+            "corpora-worker pause a b",
         ] {
             assert!(!accepts(bad), "{bad}");
         }

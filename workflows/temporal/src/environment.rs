@@ -1,5 +1,6 @@
 //! The environment: what a child inherits, what is added to it, and what the worker reads itself.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,12 @@ pub(crate) fn traceparent() -> Option<String> {
 /// The environment of the worker.
 pub(crate) fn inherited() -> impl Iterator<Item = Variable> {
     std::env::vars_os()
+}
+
+/// The variables that are the orchestrator's own, as text.
+pub(crate) fn orchestrators() -> HashMap<String, String> {
+    let own = inherited().filter(|(name, _)| name.as_encoded_bytes().starts_with(ORCHESTRATORS));
+    own.map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())).collect()
 }
 
 /// What every child inherits: all but what is the orchestrator's own.

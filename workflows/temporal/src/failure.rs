@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
 use serde_json::Value;
 use temporalio_sdk::ApplicationFailure;
@@ -10,14 +11,25 @@ use temporalio_sdk::activities::ActivityError;
 
 use crate::message::StepFailure;
 
+/// How much of a child's stderr becomes the message of a failure: the protocol's 4 KiB.
+pub(crate) const MOST_SAID: usize = 4 * 1024;
+
+impl StepFailure {
+    /// What a child's result tells of an attempt that failed.
+    pub(crate) fn told(attempt: u32, result: &Value) -> Box<Self> {
+        let (failed, open) = unfinished(result);
+        Box::new(Self { attempt, stops_others: stops_others(result), failed, open, result: small(result.clone()) })
+    }
+}
+
 /// A result that is longer than this, as JSON, is told by its first keys alone: it stands in the workflow's history.
-const MOST_BYTES: usize = 16 * 1024;
+const MOST_BYTES: usize = 4 * 1024;
 
 /// An attempt that did not succeed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
     /// It was stopped, as asked.
-    Cancelled(StepFailure),
+    Cancelled(Box<StepFailure>),
     /// It failed.
     Failed {
         /// `ExitCode<n>` or `Signal<n>`.
@@ -29,7 +41,7 @@ pub(crate) enum Failure {
         /// When the next attempt makes sense, where somebody said so.
         retry_after: Option<Duration>,
         /// What is told besides.
-        details: StepFailure,
+        details: Box<StepFailure>,
     },
 }
 
@@ -42,17 +54,17 @@ impl Failure {
             for_good,
             message: chain(error),
             retry_after: None,
-            details: StepFailure { attempt, stops_others: true, result: Value::Null },
+            details: StepFailure::told(attempt, &Value::Null),
         }
     }
 
     /// The failure as the orchestrator's own.
     pub(crate) fn into_error(self) -> ActivityError {
         match self {
-            Self::Cancelled(details) => ActivityError::cancelled_with_details(details),
+            Self::Cancelled(details) => ActivityError::cancelled_with_details(*details),
             Self::Failed { type_name, for_good, message, retry_after, details } => {
                 let failure = ApplicationFailure::builder(message).type_name(type_name).non_retryable(for_good);
-                ActivityError::application(failure.maybe_next_retry_delay(retry_after).details(details).build())
+                ActivityError::application(failure.maybe_next_retry_delay(retry_after).details(*details).build())
             }
         }
     }
@@ -69,7 +81,7 @@ pub(crate) fn small(result: Value) -> Value {
     if result.to_string().len() <= MOST_BYTES {
         return result;
     }
-    ["stage", "ok"].into_iter().filter_map(|key| Some((key, result.get(key)?.clone()))).collect()
+    ["stage", "ok", "clock"].into_iter().filter_map(|key| Some((key, result.get(key)?.clone()))).collect()
 }
 
 /// How long a server asked to be left alone, when that was too long to wait for in the child. Of several, the longest:
@@ -85,12 +97,35 @@ pub(crate) fn stops_others(result: &Value) -> bool {
     is("failed") || !is("quarantined")
 }
 
-/// What a child said last, as text.
+/// The sources that were not done, and those of them that are not known to be wrong for good.
+fn unfinished(result: &Value) -> (Vec<Name>, Vec<Name>) {
+    let name = |entry: &Value| entry["source_id"].as_str().or_else(|| entry["id"].as_str())?.parse::<Name>().ok();
+    let with = |statuses: &'static [&str]| {
+        let is_one = move |entry: &&Value| entry["status"].as_str().is_some_and(|status| statuses.contains(&status));
+        entries(result).filter(is_one).filter_map(name).collect()
+    };
+    (with(&["failed", "cancelled", "quarantined"]), with(&["failed", "cancelled"]))
+}
+
+/// What a child said last, as text of at most [`MOST_SAID`] bytes.
 pub(crate) fn message(step: &str, type_name: &str, stderr: &[u8]) -> String {
-    // The first character may have been cut.
+    // The first character may have been cut; and what is no text takes more room as text.
     let text = String::from_utf8_lossy(stderr);
-    let text = text.trim_start_matches(char::REPLACEMENT_CHARACTER).trim();
+    let text = text.trim_start_matches(char::REPLACEMENT_CHARACTER);
+    let text = text.lines().map(said).collect::<Vec<_>>().join("\n");
+    let text = text[text.ceil_char_boundary(text.len().saturating_sub(MOST_SAID))..].trim();
     if text.is_empty() { format!("step `{step}` ended with {type_name} and said nothing") } else { text.to_owned() }
+}
+
+/// What a line of a log in JSON says; any other line as it is.
+fn said(line: &str) -> String {
+    let object: Option<Value> = serde_json::from_str(line).ok();
+    let text = |key: &str| object.as_ref().and_then(|object| object[key].as_str());
+    match (text("level"), text("message")) {
+        (Some("ERROR") | None, Some(message)) => message.to_owned(),
+        (Some(level), Some(message)) => format!("{level} {message}"),
+        _ => line.to_owned(),
+    }
 }
 
 /// An error with all its causes on one line.
@@ -137,8 +172,8 @@ mod tests {
     fn a_long_result_is_told_by_its_first_keys() {
         let entries: Vec<Value> = (0..1000).map(|id| json!({"source_id": format!("source-{id}")})).collect();
         assert_eq!(
-            small(json!({"stage": "fetch", "ok": true, "entries": entries})),
-            json!({"stage": "fetch", "ok": true})
+            small(json!({"stage": "fetch", "ok": true, "entries": entries, "clock": "fixed"})),
+            json!({"stage": "fetch", "ok": true, "clock": "fixed"})
         );
         let short = json!({"stage": "fetch", "ok": true, "entries": [1]});
         assert_eq!(small(short.clone()), short);
@@ -166,8 +201,36 @@ mod tests {
     }
 
     #[test]
+    fn sources_that_were_not_done_are_named() {
+        let fetch = |id: &str, status: &str| json!({"source_id": id, "status": status});
+        let extract = |id: &str, status: &str| json!({"id": id, "status": status});
+        let names = |names: Vec<Name>| names.iter().map(Name::to_string).collect::<Vec<_>>().join(" ");
+        for (entries, failed, open) in [
+            (vec![fetch("a", "fetched"), fetch("b", "quarantined"), fetch("c", "failed")], "b c", "c"),
+            (vec![extract("a", "done"), extract("b", "failed"), extract("c", "cancelled")], "b c", "b c"),
+            (vec![json!({"id": "d/v1", "status": "failed"}), json!(7)], "", ""),
+            (vec![], "", ""),
+        ] {
+            let (not_done, left) = unfinished(&json!({"entries": entries}));
+            assert_eq!((names(not_done).as_str(), names(left).as_str()), (failed, open), "{entries:?}");
+        }
+        let told = StepFailure::told(2, &json!({"stage": "fetch", "entries": [fetch("a", "failed")]}));
+        assert_eq!((told.attempt, told.stops_others, names(told.open).as_str()), (2, true, "a"));
+    }
+
+    #[test]
     fn what_a_child_said_is_the_message() {
         assert_eq!(message("fetch-a", "ExitCode65", b"\x82\xACerror: 404\n"), "error: 404");
+        let long = format!("{}e", "ü".repeat(MOST_SAID));
+        let told = message("fetch-a", "ExitCode65", &long.as_bytes()[long.len() - MOST_SAID..]);
+        assert_eq!(told, format!("{}e", "ü".repeat((MOST_SAID - 1) / 2)), "no character is split");
+        let noise = message("fetch-a", "ExitCode65", &[b"error: \n".as_slice(), &[0xff; MOST_SAID]].concat());
+        assert!(noise.len() <= MOST_SAID && noise.ends_with(char::REPLACEMENT_CHARACTER), "{}", noise.len());
+        let logged = br#"ut":1}
+{"level":"WARN","message":"slow","source":"a"}
+{"timestamp":"2026-01-01T00:00:00Z","level":"ERROR","message":"fetch source `a`: 404"}
+"#;
+        assert_eq!(message("fetch-a", "ExitCode65", logged), "ut\":1}\nWARN slow\nfetch source `a`: 404");
         assert_eq!(message("fetch-a", "Signal9", b" \n"), "step `fetch-a` ended with Signal9 and said nothing");
     }
 }

@@ -2,6 +2,7 @@
 //! writes, all of it below `activities`.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -37,8 +38,9 @@ pub(crate) fn create_folder(path: &Path) -> Result<(), FileError> {
 pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
-    // Two workers may run attempts of one activity at once, when one of them counts as lost: each writes its own.
-    let aside = path.with_extension(format!("{}.tmp", std::process::id()));
+    // Two workers may run attempts of one activity at once, when one of them counts as lost: each writes its own. In
+    // containers both may have the same process id.
+    let aside = path.with_extension(format!("{:016x}.tmp", RandomState::new().build_hasher().finish()));
     let write = || {
         let mut file = File::create(&aside)?;
         file.write_all(bytes)?;
@@ -55,11 +57,25 @@ pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// # Errors
 /// As [`read`].
 pub(crate) fn share(from: &Path, to: &Path) -> Result<(), FileError> {
+    if to.exists() {
+        return Ok(());
+    }
     create_folder(to.parent().unwrap_or(Path::new(".")))?;
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(_) => write_atomic(to, &read(from)?),
+    }
+}
+
+/// Removes a file; one that is not there is no error.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(on("remove", path)(error)),
+        _ => Ok(()),
     }
 }
 
@@ -100,7 +116,9 @@ mod tests {
         assert!(is_missing(&share(&from, &to).unwrap_err()));
         write_atomic(&from, b"{}").unwrap();
         share(&from, &to).unwrap();
+        remove(&from).unwrap();
+        remove(&from).unwrap();
         share(&from, &to).unwrap();
-        assert_eq!(read(&to).unwrap(), b"{}");
+        assert_eq!(read(&to).unwrap(), b"{}", "what stands there already needs no source");
     }
 }

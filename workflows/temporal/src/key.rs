@@ -39,6 +39,18 @@ impl ActivityKey {
         Self::new(workflow, run, activity)
     }
 
+    /// The key of the same activity in another run of the same workflow.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_run(&self, run: &str) -> Result<Self, InvalidKey> {
+        Self::new(self.workflow(), run, &self.activity)
+    }
+
+    fn workflow(&self) -> &str {
+        self.run.split_once('/').map_or(&self.run, |(workflow, _)| workflow)
+    }
+
     /// What all activities of the run share: `<workflow id>/<run id>`.
     pub(crate) fn run(&self) -> &str {
         &self.run
@@ -49,9 +61,14 @@ impl ActivityKey {
         &self.activity
     }
 
+    /// The folder of all activities of the run.
+    pub(crate) fn run_folder(&self, artifacts: &Path) -> PathBuf {
+        artifacts.join("activities").join(&self.run)
+    }
+
     /// The activity's folder, which serves all its attempts and nothing else.
     pub(crate) fn folder(&self, artifacts: &Path) -> PathBuf {
-        artifacts.join("activities").join(self.to_string())
+        self.run_folder(artifacts).join(&self.activity)
     }
 }
 
@@ -76,6 +93,9 @@ mod tests {
         assert_eq!(key.to_string(), "corpus-build-a.b-v1/0d6c/fetch-x");
         assert_eq!(key.folder(Path::new("/a")), Path::new("/a/activities/corpus-build-a.b-v1/0d6c/fetch-x"));
         assert_eq!(key.sibling("plan").unwrap().to_string(), "corpus-build-a.b-v1/0d6c/plan");
+        assert_eq!(key.of_run("1e7d").unwrap().to_string(), "corpus-build-a.b-v1/1e7d/fetch-x");
+        assert_eq!(key.run_folder(Path::new("/a")), Path::new("/a/activities/corpus-build-a.b-v1/0d6c"));
+        assert!(key.of_run("..").is_err());
         for bad in ["", ".", "..", "a/b", "/", "a b", "é", "a\n", "../x", "a\\b"] {
             for (workflow, run, activity) in [(bad, "r", "a"), ("w", bad, "a"), ("w", "r", bad)] {
                 let refused = ActivityKey::new(workflow, run, activity);

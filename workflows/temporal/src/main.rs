@@ -2,19 +2,27 @@
 
 mod activities;
 mod cli;
+mod closing;
+mod control;
 mod ending;
 mod environment;
 mod failure;
 mod files;
+mod find;
 mod key;
+mod labels;
 mod logging;
 mod message;
+mod output;
 mod plan;
+#[cfg(test)]
+mod replay;
 mod report;
 mod runner;
 mod service;
 mod spec;
 mod start;
+mod status;
 mod wait;
 mod worker;
 mod workflow;
@@ -25,6 +33,8 @@ use clap::Parser as _;
 use corpora_contracts::outcome::ExitCode;
 
 use crate::cli::{Cli, Command};
+use crate::control::Request;
+use crate::output::Output;
 
 fn main() -> process::ExitCode {
     let exit = match Cli::try_parse() {
@@ -41,7 +51,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: &Cli) -> ExitCode {
-    logging::start(&cli.verbosity);
+    logging::start(&cli.verbosity, matches!(cli.command, Command::Run(_)));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -50,8 +60,13 @@ fn run(cli: &Cli) -> ExitCode {
             return ExitCode::Retry;
         }
     };
+    let output = Output::new(cli.output);
     match &cli.command {
-        Command::Run(arguments) => runtime.block_on(worker::run(arguments)),
-        Command::Start(arguments) => runtime.block_on(start::run(arguments)),
+        Command::Run(arguments) => runtime.block_on(worker::run(arguments, cli.verbosity.log_format)),
+        Command::Start(arguments) => runtime.block_on(start::run(arguments, output)),
+        Command::Status(build) => runtime.block_on(status::run(&build.id, output)),
+        Command::Pause(build) => runtime.block_on(control::run(Request::Pause, &build.id, output)),
+        Command::Resume(build) => runtime.block_on(control::run(Request::Resume, &build.id, output)),
+        Command::Cancel(build) => runtime.block_on(control::run(Request::Cancel, &build.id, output)),
     }
 }

@@ -7,13 +7,20 @@ use corpora_contracts::ids::Digest;
 use corpora_contracts::outcome::Disposition;
 use corpora_plan::{Plan, Step};
 
+use crate::closing::{self, CloseError};
 use crate::files::{self, FileError};
 use crate::key::{ActivityKey, InvalidKey};
-use crate::message::{Head, PlanInput, PlanOutput, Spec};
+use crate::message::{Head, PlanInput, PlanOutput, Spec, StepInput};
 use crate::spec::{self, SpecError};
 
 /// The activity that makes the plan; no step has this id.
 pub(crate) const ACTIVITY: &str = "plan";
+
+/// The spec of a run, and of each of its steps.
+pub(crate) const SPEC: &str = "spec.json";
+
+/// The plan of a run.
+const PLAN: &str = "plan.json";
 
 /// Why there is no plan, or no such step in it.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +59,9 @@ pub(crate) enum PlanError {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The files of another run cannot be closed.
+    #[error(transparent)]
+    Close(#[from] CloseError),
 }
 
 impl PlanError {
@@ -59,21 +69,36 @@ impl PlanError {
     pub(crate) fn disposition(&self) -> Disposition {
         match self {
             Self::File(_) => Disposition::Retry,
+            Self::Close(error) => error.disposition(),
             _ => Disposition::Fail,
         }
     }
 }
 
-/// Makes the plan of the run whose plan activity has this key.
+/// Makes the plan of the run whose plan activity has this key, or takes over that of the run it continues.
+///
+/// Whatever else lies there of the same workflow is then said to be done with: a workflow has one open run at most, and
+/// what a continued one needs has just been taken over.
 ///
 /// # Errors
 /// [`PlanError`].
 pub(crate) fn make(input: &PlanInput, key: &ActivityKey) -> Result<PlanOutput, PlanError> {
-    let bytes = match &input.spec {
-        Spec::Document(document) => serde_json::to_vec(document).map_err(PlanError::Unwritable)?,
-        Spec::File(path) => files::read(&input.artifacts.join(path))?,
-    };
-    let config = spec::read_spec(&bytes)?;
+    let folder = key.folder(&input.artifacts);
+    match &input.spec {
+        Spec::Document(document) => {
+            plan(&serde_json::to_vec(document).map_err(PlanError::Unwritable)?, input, &folder)?;
+        }
+        Spec::File(path) => plan(&files::read(&input.artifacts.join(path))?, input, &folder)?,
+        Spec::Run(run) => take_over(&key.of_run(run)?.folder(&input.artifacts), &folder)?,
+    }
+    closing::close_others(key, &input.artifacts)?;
+    let Plan { levels } = read(&folder)?;
+    Ok(PlanOutput { levels: levels.iter().map(|level| level.iter().map(Head::from).collect()).collect() })
+}
+
+/// Plans what the bytes of a spec say, into files of this folder.
+fn plan(spec: &[u8], input: &PlanInput, folder: &Path) -> Result<(), PlanError> {
+    let config = spec::read_spec(spec)?;
     let found = config.digest().map_err(PlanError::Unwritable)?;
     if found != input.digest {
         return Err(PlanError::Changed { expected: input.digest, found });
@@ -81,24 +106,30 @@ pub(crate) fn make(input: &PlanInput, key: &ActivityKey) -> Result<PlanOutput, P
     let mut plan = corpora_plan::steps(&config);
     let is_wanted = |level: &Vec<Step>| level.iter().all(|step| input.until.is_none_or(|until| step.stage <= until));
     plan.levels.retain(is_wanted);
-    let folder = key.folder(&input.artifacts);
-    files::write_atomic(&folder.join("spec.json"), &bytes)?;
-    files::write_atomic(&folder.join("plan.json"), &serde_json::to_vec(&plan).map_err(PlanError::Unwritable)?)?;
-    Ok(PlanOutput { levels: plan.levels.iter().map(|level| level.iter().map(Head::from).collect()).collect() })
+    files::write_atomic(&folder.join(SPEC), spec)?;
+    Ok(files::write_atomic(&folder.join(PLAN), &serde_json::to_vec(&plan).map_err(PlanError::Unwritable)?)?)
+}
+
+fn take_over(from: &Path, to: &Path) -> Result<(), FileError> {
+    files::share(&from.join(SPEC), &to.join(SPEC))?;
+    files::share(&from.join(PLAN), &to.join(PLAN))
+}
+
+fn read(folder: &Path) -> Result<Plan, PlanError> {
+    let path = folder.join(PLAN);
+    serde_json::from_slice(&files::read(&path)?).map_err(|source| PlanError::Damaged { path, source })
 }
 
 /// The step that the activity of this key is, with its spec in place.
 ///
 /// # Errors
 /// [`PlanError`].
-pub(crate) fn step(artifacts: &Path, key: &ActivityKey) -> Result<Step, PlanError> {
-    let planned = key.sibling(ACTIVITY)?.folder(artifacts);
-    let path = planned.join("plan.json");
-    let plan: Plan =
-        serde_json::from_slice(&files::read(&path)?).map_err(|source| PlanError::Damaged { path, source })?;
+pub(crate) fn step(input: &StepInput, key: &ActivityKey) -> Result<Step, PlanError> {
+    let planned = key.sibling(ACTIVITY)?.folder(&input.artifacts);
     let unknown = || PlanError::UnknownStep { id: key.activity().to_owned() };
-    let step = plan.steps().find(|step| step.id == key.activity()).cloned().ok_or_else(unknown)?;
-    files::share(&planned.join("spec.json"), &key.folder(artifacts).join("spec.json"))?;
+    let step =
+        read(&planned)?.step(key.activity()).and_then(|step| step.without(&input.left_out)).ok_or_else(unknown)?;
+    files::share(&planned.join(SPEC), &key.folder(&input.artifacts).join(SPEC))?;
     Ok(step)
 }
 
@@ -110,11 +141,21 @@ mod tests {
     use super::*;
 
     fn input(artifacts: &Path) -> PlanInput {
+        input_of(artifacts, &["a".to_owned(), "b".to_owned()])
+    }
+
+    fn input_of(artifacts: &Path, ids: &[String]) -> PlanInput {
         let source =
             |id: &str| json!({"id": id, "url": "https://h/x", "sha256": "0".repeat(64), "license_spdx": "MIT"});
-        let document = json!({"dataset": "d", "version": "v1", "sources": [source("a"), source("b")]});
+        let document =
+            json!({"dataset": "d", "version": "v1", "sources": ids.iter().map(|id| source(id)).collect::<Vec<_>>()});
         let digest = spec::read_spec(&serde_json::to_vec(&document).unwrap()).unwrap().digest().unwrap();
         PlanInput { artifacts: artifacts.to_owned(), spec: Spec::Document(document), digest, until: None }
+    }
+
+    fn handed(artifacts: &Path, left_out: &[&str]) -> StepInput {
+        let left_out = left_out.iter().map(|id| id.parse().unwrap()).collect();
+        StepInput { artifacts: artifacts.to_owned(), traceparent: None, left_out }
     }
 
     fn ids(output: &PlanOutput) -> Vec<Vec<&str>> {
@@ -129,13 +170,14 @@ mod tests {
         let output = make(&input, &key).unwrap();
         assert_eq!(ids(&output)[..2], [vec!["fetch-a", "fetch-b"], vec!["commit"]]);
         let of_step = key.sibling("fetch-b").unwrap();
-        assert_eq!(step(folder.path(), &of_step).unwrap().arguments(), ["fetch", "--no-commit", "--source", "b"]);
+        let step = |key: &ActivityKey| step(&handed(folder.path(), &[]), key);
+        assert_eq!(step(&of_step).unwrap().arguments(), ["fetch", "--no-commit", "--source", "b"]);
         let spec = std::fs::read(of_step.folder(folder.path()).join("spec.json")).unwrap();
         assert_eq!(Spec::Document(serde_json::from_slice(&spec).unwrap()), input.spec);
 
-        let unknown = step(folder.path(), &key.sibling("fetch-c").unwrap()).unwrap_err();
+        let unknown = step(&key.sibling("fetch-c").unwrap()).unwrap_err();
         assert_eq!(unknown.disposition(), Disposition::Fail, "{unknown}");
-        let elsewhere = step(folder.path(), &ActivityKey::new("w", "other", "commit").unwrap()).unwrap_err();
+        let elsewhere = step(&ActivityKey::new("w", "other", "commit").unwrap()).unwrap_err();
         assert_eq!(elsewhere.disposition(), Disposition::Retry, "{elsewhere}");
     }
 
@@ -167,5 +209,39 @@ mod tests {
         assert_eq!(error.disposition(), Disposition::Fail);
         input.spec = Spec::Document(json!({"dataset": "d"}));
         assert!(matches!(make(&input, &key), Err(PlanError::Spec(_))));
+    }
+
+    #[test]
+    fn a_shared_step_goes_on_without_what_failed_and_each_source_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = ActivityKey::new("w", "r", ACTIVITY).unwrap();
+        let ids: Vec<String> = (0..501).map(|index| format!("s{index}")).collect();
+        make(&input_of(folder.path(), &ids), &key).unwrap();
+        let arguments = |activity: &str, left_out: &[&str]| {
+            step(&handed(folder.path(), left_out), &key.sibling(activity).unwrap())
+                .map(|step| step.arguments().join(" "))
+        };
+        assert_eq!(arguments("extract-s0", &[]).unwrap(), "extract --source s0 --source s1 --keep-going");
+        assert_eq!(arguments("extract-s0", &["s0"]).unwrap(), "extract --source s1");
+        assert_eq!(arguments("alone-fetch-s1", &[]).unwrap(), "fetch --no-commit --source s1");
+        assert!(matches!(arguments("extract-s0", &["s0", "s1"]), Err(PlanError::UnknownStep { .. })));
+    }
+
+    #[test]
+    fn a_continued_run_takes_over_the_plan_and_closes_what_it_continues() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = ActivityKey::new("w", "1", ACTIVITY).unwrap();
+        let mut input = input(folder.path());
+        let planned = make(&input, &first).unwrap();
+        let second = first.of_run("2").unwrap();
+        input.spec = Spec::Run("1".to_owned());
+        assert_eq!(make(&input, &second).unwrap(), planned);
+        assert!(first.run_folder(folder.path()).join("DONE.json").is_file());
+        std::fs::remove_dir_all(first.run_folder(folder.path())).unwrap();
+        assert_eq!(make(&input, &second).unwrap(), planned, "a second attempt needs the other run no more");
+        let of_step = second.sibling("fetch-b").unwrap();
+        assert_eq!(step(&handed(folder.path(), &[]), &of_step).unwrap().id, "fetch-b");
+        input.spec = Spec::Run("..".to_owned());
+        assert!(matches!(make(&input, &second), Err(PlanError::Key(_))));
     }
 }

@@ -1,65 +1,15 @@
-//! What became of a build, step by step: pure.
+//! A build as it goes on, and what became of it, step by step: pure.
+
+use std::collections::BTreeMap;
 
 use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::ExitCode;
-use corpora_plan::Stage;
+use corpora_contracts::workflow::{StepError, StepReport, StepStatus, WorkflowReport};
+use corpora_plan::{Runs, Stage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What became of a build: the workflow's result, and what it carries when it failed or was cancelled.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Report {
-    /// Whether every step is done.
-    pub(crate) ok: bool,
-    /// The exit code of the build.
-    pub(crate) code: u8,
-    /// The verified dataset relative to the artifacts root; empty when the build did not get that far.
-    pub(crate) dataset_dir: String,
-    /// Its documents.
-    pub(crate) n_docs: u64,
-    /// `fixed` when `CORPORA_CLOCK` fixed the clock of a step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) clock: Option<String>,
-    /// The steps that were due, in the order of the plan.
-    pub(crate) steps: Vec<StepReport>,
-}
-
-/// What became of one step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StepReport {
-    /// The step.
-    pub(crate) step: String,
-    /// Its stage; `plan` for the plan itself.
-    pub(crate) stage: String,
-    /// What became of it.
-    pub(crate) status: Status,
-    /// Attempts that are known of; 0 when it never started.
-    pub(crate) attempts: u32,
-    /// Why it is not done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<StepError>,
-}
-
-/// What became of one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    /// It succeeded.
-    Done,
-    /// It failed for good, or its time was up.
-    Failed,
-    /// It was stopped.
-    Cancelled,
-}
-
-/// Why a step is not done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StepError {
-    /// `ExitCode<n>`, `Signal<n>` or `Timeout`.
-    pub(crate) kind: String,
-    /// The end of what the child said.
-    pub(crate) message: String,
-}
+use crate::message::Head;
 
 /// How one step ended, as the workflow sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +23,7 @@ pub(crate) enum Ended {
     },
     /// It was stopped.
     Cancelled {
-        /// The attempt that was.
+        /// The attempt that was; 0 when it never started.
         attempt: u32,
     },
     /// For good.
@@ -86,60 +36,163 @@ pub(crate) enum Ended {
         error: StepError,
         /// Whether the other steps of the level are to be stopped.
         stops_others: bool,
+        /// The sources that were not done, where that is known.
+        failed: Vec<Name>,
+        /// Those of them that are not known to be wrong for good.
+        open: Vec<Name>,
     },
 }
 
-/// How much of a message stands in the report, in bytes: one for each step must fit into one message of the
-/// orchestrator. The first failure's message is the workflow's own, and whole.
+/// How much of a message stands in the report, in bytes. The first failure's message is the workflow's own, and whole.
 const MESSAGE: usize = 1024;
 
+/// How many bytes the messages of a report have together; what fails later is told by its kind alone. One report has to fit
+/// into one message of the orchestrator.
+const MESSAGES: usize = 256 * 1024;
+
+/// A step that is due.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Due {
+    /// The step.
+    pub(crate) head: Head,
+    /// The first source of the share that it works on, also when it does another one of it alone.
+    pub(crate) share: Option<Name>,
+    /// Sources of the share that failed in an earlier stage.
+    pub(crate) left_out: Vec<Name>,
+}
+
+/// Which sources of a share have failed: their next stages are not tried, so that their own code stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Lost {
+    /// All of them, as far as anybody can tell.
+    All,
+    /// These.
+    Some(Vec<Name>),
+}
+
 /// A build as it goes on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    code: Option<ExitCode>,
     first: Option<StepError>,
-    failed: Vec<Name>,
-    report: Report,
+    lost: BTreeMap<Name, Lost>,
+    messages: usize,
+    report: WorkflowReport,
 }
 
 impl Record {
-    /// Notes how a step ended; `stage` is the type of its activity.
-    pub(crate) fn note(&mut self, step: &str, stage: &str, ended: Ended) {
-        let (status, attempts, code, error) = match ended {
-            Ended::Done { attempt, result } => {
-                self.learn(stage, &result);
-                (Status::Done, attempt, ExitCode::Success, None)
-            }
-            Ended::Cancelled { attempt } => (Status::Cancelled, attempt, ExitCode::Cancelled, None),
-            Ended::Failed { attempt, code, error, .. } => (Status::Failed, attempt, code, Some(error)),
+    /// The steps of a level that are due, in its order. As the local build has it: after a failure only steps that always
+    /// run still do; with `keep_going` other sources and their next stages too, but the dataset as a whole is not made
+    /// without the one that failed.
+    pub(crate) fn due(&mut self, level: &[Head], cancelled: bool, keep_going: bool) -> Vec<Due> {
+        let code = self.code();
+        let goes_on = |head: &&Head| {
+            let in_spite = keep_going && code != ExitCode::Cancelled && head.first.is_some();
+            head.runs == Runs::Always || (!cancelled && (code == ExitCode::Success || in_spite))
         };
-        self.code = Some(self.code().worse(code));
+        let due: Vec<Due> = level.iter().filter(goes_on).filter_map(|head| self.what_is_left(head)).collect();
+        if cancelled && due.len() < level.len() {
+            self.cancel();
+        }
+        due
+    }
+
+    fn what_is_left(&self, head: &Head) -> Option<Due> {
+        let share = head.first.clone();
+        let left_out = match share.as_ref().and_then(|share| self.lost.get(share)) {
+            None => Vec::new(),
+            Some(Lost::All) => return None,
+            Some(Lost::Some(sources)) => sources.clone(),
+        };
+        let is_tried = head.first.is_none() || left_out.len() < usize::try_from(head.sources).unwrap_or(usize::MAX);
+        is_tried.then(|| Due { head: head.clone(), share, left_out })
+    }
+
+    /// Notes how many steps the plan has.
+    pub(crate) fn plan(&mut self, steps: usize) {
+        self.report.planned = u32::try_from(steps).unwrap_or(u32::MAX);
+    }
+
+    /// Takes a step into the report, after those that are there.
+    pub(crate) fn add(&mut self, head: &Head) {
+        let sources = head.is_shared().then_some(head.sources);
+        self.report.steps.push(StepReport { sources, ..step(&head.id, head.stage.as_str()) });
+    }
+
+    /// Notes that a step is with the workers.
+    pub(crate) fn start(&mut self, step: &str) {
+        if let Some(report) = self.step(step) {
+            report.status = StepStatus::Running;
+        }
+    }
+
+    /// Notes how a step ended.
+    pub(crate) fn end(&mut self, due: &Due, ended: Ended) {
+        self.give_up(due, &ended);
+        if let Ended::Done { result, .. } = &ended {
+            self.learn(due.head.stage, result);
+        }
+        self.note(&due.head.id, ended);
+    }
+
+    /// Notes that there is no plan.
+    pub(crate) fn without_plan(&mut self, activity: &str, ended: Ended) {
+        self.report.steps.push(step(activity, activity));
+        self.note(activity, ended);
+    }
+
+    fn note(&mut self, step: &str, ended: Ended) {
+        let (status, attempts, code, error) = match ended {
+            Ended::Done { attempt, .. } => (StepStatus::Done, attempt, ExitCode::Success, None),
+            Ended::Cancelled { attempt } => (StepStatus::Cancelled, attempt, ExitCode::Cancelled, None),
+            Ended::Failed { attempt, code, error, .. } => (StepStatus::Failed, attempt, code, Some(error)),
+        };
+        self.report.code = self.code().worse(code).code();
         if let (None, Some(error)) = (&self.first, &error) {
             self.first = Some(error.clone());
         }
-        let error = error.map(|StepError { kind, message }| StepError { kind, message: end_of(&message).to_owned() });
-        let (step, stage) = (step.to_owned(), stage.to_owned());
-        self.report.steps.push(StepReport { step, stage, status, attempts, error });
+        let error = error.map(|StepError { kind, message }| StepError { kind, message: self.short(&message) });
+        if let Some(report) = self.step(step) {
+            (report.status, report.attempts, report.error) = (status, attempts, error);
+        }
     }
 
-    /// Notes that a source failed: its next stages are not tried, so that its own code stands.
-    pub(crate) fn give_up(&mut self, source: Name) {
-        self.failed.push(source);
+    /// The end of a message, as long as there is room.
+    fn short(&mut self, message: &str) -> String {
+        let kept = if self.messages < MESSAGES { end_of(message) } else { "" };
+        self.messages += kept.len();
+        kept.to_owned()
     }
 
-    /// Whether a source has failed.
-    pub(crate) fn has_given_up(&self, source: &Name) -> bool {
-        self.failed.contains(source)
+    fn step(&mut self, step: &str) -> Option<&mut StepReport> {
+        self.report.steps.iter_mut().rfind(|report| report.step == step)
+    }
+
+    /// Notes which sources have failed with this step; those that are done alone next have a second chance.
+    fn give_up(&mut self, due: &Due, ended: &Ended) {
+        let (Some(share), Ended::Failed { failed, .. }) = (&due.share, ended) else { return };
+        let again = alone(due, ended);
+        let has_chance = |source: &&Name| again.iter().any(|due| due.head.first.as_ref() == Some(source));
+        let lost = match &due.head.first {
+            Some(source) if !due.head.is_shared() => Lost::Some(vec![source.clone()]),
+            _ if failed.is_empty() => Lost::All,
+            _ => Lost::Some(failed.iter().filter(|source| !has_chance(source)).cloned().collect()),
+        };
+        match (self.lost.entry(share.clone()).or_insert_with(|| Lost::Some(Vec::new())), lost) {
+            (all, Lost::All) => *all = Lost::All,
+            (Lost::Some(before), Lost::Some(more)) => before.extend(more),
+            (Lost::All, Lost::Some(_)) => {}
+        }
     }
 
     /// Notes that the build was asked to stop.
     pub(crate) fn cancel(&mut self) {
-        self.code = Some(self.code().worse(ExitCode::Cancelled));
+        self.report.code = self.code().worse(ExitCode::Cancelled).code();
     }
 
     /// The code of the build so far.
     pub(crate) fn code(&self) -> ExitCode {
-        self.code.unwrap_or(ExitCode::Success)
+        ExitCode::of(self.report.code).unwrap_or(ExitCode::Retry)
     }
 
     /// The first failure, whole.
@@ -147,18 +200,17 @@ impl Record {
         self.first.as_ref()
     }
 
-    /// What became of the build.
-    pub(crate) fn into_report(self) -> Report {
-        let code = self.code();
-        Report { ok: code == ExitCode::Success, code: code.code(), ..self.report }
+    /// What became of the build so far.
+    pub(crate) fn report(&self) -> WorkflowReport {
+        WorkflowReport { ok: self.code() == ExitCode::Success, ..self.report.clone() }
     }
 
     /// What a step's result says about the build as a whole.
-    fn learn(&mut self, stage: &str, result: &Value) {
+    fn learn(&mut self, stage: Stage, result: &Value) {
         if let Some(clock) = result["clock"].as_str() {
             self.report.clock = Some(clock.to_owned());
         }
-        if stage == Stage::VerifyLedger.as_str() {
+        if stage == Stage::VerifyLedger {
             let dataset = &result["entries"][0];
             self.report.dataset_dir = dataset["path"].as_str().unwrap_or_default().to_owned();
             self.report.n_docs = dataset["n_docs"].as_u64().unwrap_or_default();
@@ -166,71 +218,35 @@ impl Record {
     }
 }
 
+/// A step of which nothing is known yet.
+pub(crate) fn step(id: &str, stage: &str) -> StepReport {
+    StepReport {
+        step: id.to_owned(),
+        stage: stage.to_owned(),
+        status: StepStatus::Waiting,
+        attempts: 0,
+        sources: None,
+        error: None,
+        progress: None,
+        retry_at: None,
+    }
+}
+
 /// The end of a message, at a character.
-fn end_of(message: &str) -> &str {
-    let from = message.ceil_char_boundary(message.len().saturating_sub(MESSAGE));
-    &message[from..]
+pub(crate) fn end_of(message: &str) -> &str {
+    &message[message.ceil_char_boundary(message.len().saturating_sub(MESSAGE))..]
+}
+
+/// The sources of a shared step that are to be done alone, now that it failed for good: one exit code stands for all of
+/// them, and 65 says only that one of them is wrong; each of the others has a code of its own coming.
+///
+/// What the child printed does not tell which of its failures may pass, so those that will not fail once more. The
+/// quarantined ones are known, and left alone.
+pub(crate) fn alone(due: &Due, ended: &Ended) -> Vec<Due> {
+    let Ended::Failed { code: ExitCode::Data, open, .. } = ended else { return Vec::new() };
+    let of_it = open.iter().filter(|_| due.head.is_shared());
+    of_it.map(|source| Due { head: due.head.alone(source), share: due.share.clone(), left_out: Vec::new() }).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn done(result: Value) -> Ended {
-        Ended::Done { attempt: 1, result }
-    }
-
-    fn failed(code: ExitCode, message: &str) -> Ended {
-        let error = StepError { kind: format!("ExitCode{}", code.code()), message: message.to_owned() };
-        Ended::Failed { attempt: 2, code, error, stops_others: true }
-    }
-
-    #[test]
-    fn a_build_is_as_good_as_its_worst_step() {
-        let mut record = Record::default();
-        assert_eq!(record.code(), ExitCode::Success);
-        record.note("a", "fetch", done(Value::Null));
-        record.note("b", "fetch", failed(ExitCode::Retry, "503"));
-        record.note("c", "fetch", Ended::Cancelled { attempt: 1 });
-        record.note("d", "fetch", failed(ExitCode::Data, "404"));
-        record.cancel();
-        assert_eq!(record.first_failure().map(|error| error.message.as_str()), Some("503"));
-        let report = record.into_report();
-        assert_eq!((report.ok, report.code), (false, 65));
-        let json = serde_json::to_string(&report).unwrap();
-        assert!(json.contains(r#"{"step":"a","stage":"fetch","status":"done","attempts":1}"#), "{json}");
-        assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
-    }
-
-    #[test]
-    fn a_build_that_was_stopped_says_so() {
-        let mut record = Record::default();
-        record.note("a", "fetch", done(Value::Null));
-        record.cancel();
-        assert_eq!(record.into_report().code, 130);
-    }
-
-    #[test]
-    fn a_build_tells_where_its_dataset_is() {
-        let mut record = Record::default();
-        record.note("fetch-a", "fetch", done(json!({"stage": "fetch", "clock": "fixed", "entries": []})));
-        let entry = json!({"path": "corpus/datasets/d/v1", "n_docs": 7});
-        record.note("verify-ledger", "verify-ledger", done(json!({"entries": [entry]})));
-        let report = record.into_report();
-        assert_eq!((report.dataset_dir.as_str(), report.n_docs), ("corpus/datasets/d/v1", 7));
-        assert_eq!(report.clock.as_deref(), Some("fixed"));
-    }
-
-    #[test]
-    fn a_report_holds_the_end_of_a_message() {
-        let mut record = Record::default();
-        let message = format!("{}end", "ü".repeat(MESSAGE));
-        record.note("a", "fetch", failed(ExitCode::Data, &message));
-        assert_eq!(record.first_failure().map(|error| error.message.len()), Some(message.len()));
-        let report = record.into_report();
-        let kept = &report.steps[0].error.as_ref().unwrap().message;
-        assert!(kept.len() <= MESSAGE && kept.ends_with("üend"), "{kept}");
-    }
-}
+mod tests;

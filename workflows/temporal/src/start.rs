@@ -4,28 +4,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use corpora_contracts::config::Config;
-use corpora_contracts::ids::{Digest, Name};
+use corpora_contracts::ids::Digest;
 use corpora_contracts::outcome::{Disposition, ExitCode};
-use serde_json::json;
+use corpora_contracts::workflow::{Answer, WorkflowAnswer};
 use temporalio_client::errors::{WorkflowInteractionError, WorkflowStartError};
 use temporalio_client::{Client, WorkflowDescribeOptions, WorkflowIdConflictPolicy, WorkflowStartOptions};
-use temporalio_common::MemoValues;
 
 use crate::cli::StartArguments;
-use crate::environment;
 use crate::failure::chain;
-use crate::files::{self, FileError};
+use crate::files::FileError;
+use crate::labels::{self, Labels};
 use crate::message::{BuildInput, Pace, PlanInput, Spec};
+use crate::output::Output;
 use crate::service::{Service, ServiceError};
 use crate::spec::{self, Reviewed, SpecError};
-use crate::wait;
+use crate::wait::{self, Leaving};
 use crate::workflow::CorpusBuild;
+use crate::{closing, environment};
 
 /// The largest spec that travels as a message, as JSON; the service refuses 2 MiB.
 const MOST_BYTES: usize = 1024 * 1024;
-
-/// Under this name a build's memo holds the config's digest.
-const DIGEST: &str = "config_digest";
 
 /// Why no build was started.
 #[derive(Debug, thiserror::Error)]
@@ -73,18 +71,33 @@ pub(crate) struct Build {
     pub(crate) run: String,
     /// Whether it ran already.
     pub(crate) joined: bool,
-    /// The dataset.
-    pub(crate) dataset: Name,
-    /// Its version.
-    pub(crate) version: Name,
+    /// What it is of.
+    pub(crate) labels: Labels,
 }
 
-pub(crate) async fn run(arguments: &StartArguments) -> ExitCode {
+impl Build {
+    /// Says on stderr that it runs. Whoever waits listens for signals by then: one who reads this may send one.
+    fn tell(&self) {
+        let Self { id, run, joined, .. } = self;
+        let what = if *joined { "joined the build that runs" } else { "started" };
+        tracing::info!(workflow_id = id, run_id = run, "{what}");
+    }
+}
+
+pub(crate) async fn run(arguments: &StartArguments, output: Output) -> ExitCode {
     match start(arguments).await {
-        Ok((client, build)) if arguments.wait => wait::until_end(&client, &build).await,
-        Ok((_, Build { id, run, joined, .. })) => {
-            let status = if joined { "joined" } else { "started" };
-            wait::print(&json!({"workflow_id": id, "run_id": run, "status": status}))
+        Ok((client, build)) if arguments.wait => {
+            let leaving = Leaving::listen();
+            build.tell();
+            wait::until_end(&client, &build, leaving, output).await
+        }
+        Ok((_, build)) => {
+            build.tell();
+            let Build { id, run, joined, .. } = build;
+            let status = if joined { Answer::Joined } else { Answer::Started };
+            let answer = WorkflowAnswer { workflow_id: id, run_id: run, status };
+            let word = if joined { "joined" } else { "started" };
+            output.result(&answer, || format!("{word} {}, run {}", answer.workflow_id, answer.run_id))
         }
         Err(error) => {
             tracing::error!("{}", chain(&error));
@@ -107,12 +120,11 @@ async fn start(arguments: &StartArguments) -> Result<(Client, Build), StartError
     let service = Service::connect().await?;
     let id = workflow_id(&reviewed.config);
     let spec = spec_of(&reviewed, &artifacts, &id)?;
-    let plan = PlanInput { spec, artifacts, digest: reviewed.digest, until: arguments.until };
-    let starting = start_or_join(&service.client, &id, plan, arguments, &reviewed.config);
-    let (run, joined) = service.answer(starting).await??;
-    tracing::info!(workflow_id = id, run_id = run, "{}", if joined { "joined the build that runs" } else { "started" });
     let Config { dataset, version, .. } = reviewed.config;
-    Ok((service.client, Build { id, run, joined, dataset, version }))
+    let labels = Labels { dataset, version, digest: reviewed.digest, artifacts };
+    let starting = start_or_join(&service.client, &id, spec, arguments, &labels);
+    let (run, joined) = service.answer(starting).await??;
+    Ok((service.client, Build { id, run, joined, labels }))
 }
 
 /// The spec as it travels: itself, or where it was put.
@@ -121,8 +133,8 @@ fn spec_of(reviewed: &Reviewed, artifacts: &Path, id: &str) -> Result<Spec, Star
     if bytes.len() <= MOST_BYTES {
         return Ok(Spec::Document(reviewed.document.clone()));
     }
-    let path = PathBuf::from("activities").join(id).join(format!("{}.json", reviewed.digest));
-    files::write_atomic(&artifacts.join(&path), &bytes)?;
+    let path = closing::spec_file(id, reviewed.digest);
+    closing::offer(artifacts, &path, &bytes)?;
     Ok(Spec::File(path))
 }
 
@@ -130,49 +142,76 @@ fn spec_of(reviewed: &Reviewed, artifacts: &Path, id: &str) -> Result<Spec, Star
 async fn start_or_join(
     client: &Client,
     id: &str,
-    plan: PlanInput,
+    spec: Spec,
     arguments: &StartArguments,
-    config: &Config,
+    labels: &Labels,
 ) -> Result<(String, bool), StartError> {
-    let digest = plan.digest;
-    let mut memo = MemoValues::new();
-    memo.insert(DIGEST, digest.to_string()).insert("artifacts", plan.artifacts.clone());
-    let options = WorkflowStartOptions::new(&arguments.task_queue, id)
-        .id_conflict_policy(WorkflowIdConflictPolicy::Fail)
-        .memo(memo)
-        .static_summary(format!("corpus {} {}", config.dataset, config.version))
-        .build();
-    match client.start_workflow(CorpusBuild::run, input(plan, arguments), options).await {
+    let searchable = labels::are_known(client).await;
+    let mut input = input(spec, arguments, labels, searchable);
+    let mut started =
+        client.start_workflow(CorpusBuild::run, input.clone(), options(id, arguments, labels, searchable)).await;
+    if let (true, Err(WorkflowStartError::Rpc(status))) = (searchable, &started)
+        && labels::are_refused(status)
+    {
+        input.searchable = false;
+        started = client.start_workflow(CorpusBuild::run, input, options(id, arguments, labels, false)).await;
+    }
+    match started {
         Ok(handle) => Ok((handle.run_id().unwrap_or_default().to_owned(), false)),
-        Err(WorkflowStartError::AlreadyStarted { .. }) => join(client, id, digest).await.map(|run| (run, true)),
+        Err(WorkflowStartError::AlreadyStarted { .. }) => join(client, id, labels).await.map(|run| (run, true)),
         Err(WorkflowStartError::Rpc(status)) => Err(ServiceError::refused("start the build", status).into()),
-        Err(error) => Err(ServiceError::Confused { what: "start the build", source: Box::new(error) }.into()),
+        Err(error) => Err(ServiceError::confused("start the build")(error).into()),
     }
 }
 
-fn input(plan: PlanInput, arguments: &StartArguments) -> BuildInput {
+fn options(id: &str, arguments: &StartArguments, labels: &Labels, searchable: bool) -> WorkflowStartOptions {
+    let options = WorkflowStartOptions::new(&arguments.task_queue, id)
+        .id_conflict_policy(WorkflowIdConflictPolicy::Fail)
+        .memo(labels.memo())
+        .static_summary(format!("corpus {} {}", labels.dataset, labels.version));
+    options.maybe_search_attributes(searchable.then(|| labels.search_attributes())).build()
+}
+
+fn input(spec: Spec, arguments: &StartArguments, labels: &Labels, searchable: bool) -> BuildInput {
     let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs_f64());
-    let pace =
-        Pace { retry_interval_s: seconds(arguments.retry_interval), heartbeat_s: seconds(arguments.heartbeat_timeout) };
-    BuildInput { plan, keep_going: arguments.keep_going, traceparent: environment::traceparent(), pace }
+    let pace = &arguments.pace;
+    BuildInput {
+        plan: PlanInput { spec, artifacts: labels.artifacts.clone(), digest: labels.digest, until: arguments.until },
+        keep_going: arguments.keep_going,
+        traceparent: environment::traceparent(),
+        pace: Pace {
+            retry_interval_s: seconds(pace.retry_interval),
+            retry_backoff: pace.retry_backoff,
+            retry_cap_s: seconds(pace.retry_cap),
+            retry_attempts: pace.retry_attempts,
+            step_timeout_s: seconds(pace.step_timeout),
+            heartbeat_s: seconds(pace.heartbeat_timeout),
+            parallel: pace.parallel,
+            continue_after: pace.continue_after,
+        },
+        searchable,
+        carried: None,
+    }
 }
 
 /// The id of the run that is there, when it is of the same config.
-async fn join(client: &Client, id: &str, ours: Digest) -> Result<String, StartError> {
+async fn join(client: &Client, id: &str, labels: &Labels) -> Result<String, StartError> {
+    const WHAT: &str = "look at the build that runs";
     let handle = client.get_workflow_handle::<CorpusBuild>(id);
     let described = handle.describe(WorkflowDescribeOptions::default()).await;
     let described = described.map_err(|error| match error {
-        WorkflowInteractionError::Rpc(status) => ServiceError::refused("look at the build that runs", status),
-        other => confused(Box::new(other)),
+        WorkflowInteractionError::Rpc(status) => ServiceError::refused(WHAT, status),
+        other => ServiceError::confused(WHAT)(other),
     })?;
-    let theirs: Option<String> = described.memo().get(DIGEST).map_err(|error| confused(Box::new(error)))?;
+    let memo = described.memo();
+    let theirs: Option<String> = memo.get(labels::DIGEST_MEMO).map_err(ServiceError::confused(WHAT))?;
     let theirs = theirs.unwrap_or_else(|| "unknown".to_owned());
-    if theirs != ours.to_string() {
-        return Err(StartError::AnotherConfig { id: id.to_owned(), ours, theirs });
+    if theirs != labels.digest.to_string() {
+        return Err(StartError::AnotherConfig { id: id.to_owned(), ours: labels.digest, theirs });
+    }
+    let elsewhere: Option<PathBuf> = memo.get(labels::ARTIFACTS_MEMO).map_err(ServiceError::confused(WHAT))?;
+    if let Some(elsewhere) = elsewhere.filter(|elsewhere| *elsewhere != labels.artifacts) {
+        tracing::warn!("the build that runs writes to `{}`", elsewhere.display());
     }
     Ok(described.run_id().to_owned())
-}
-
-fn confused(source: Box<dyn std::error::Error + Send + Sync>) -> ServiceError {
-    ServiceError::Confused { what: "look at the build that runs", source }
 }

@@ -1,112 +1,126 @@
 //! The end of a build, as the one who waits for it sees it.
 
-use std::io::{self, Write as _};
 use std::time::Duration;
 
-use corpora_contracts::ids::Name;
 use corpora_contracts::outcome::{Disposition, ExitCode};
-use serde::Serialize;
+use corpora_contracts::workflow::{StepStatus, WorkflowReport, WorkflowSummary};
 use temporalio_client::errors::WorkflowGetResultError;
-use temporalio_client::{Client, WorkflowExecutionInfo, WorkflowGetResultOptions, WorkflowHandle};
+use temporalio_client::tonic::Code;
+use temporalio_client::{Client, WorkflowGetResultOptions};
 use temporalio_common::error::IncomingError;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::chain;
-use crate::report::{Report, Status};
+use crate::find;
+use crate::output::{self, Output};
 use crate::service::ServiceError;
 use crate::start::Build;
-use crate::workflow::CorpusBuild;
 
-/// How long the service may be away while a build is waited for; the build itself does not mind.
-const OUTAGE: Duration = Duration::from_secs(60);
+/// How long a service may say that it knows of no such build before it is believed: one that has just been started again
+/// says so, too.
+const UNKNOWN: Duration = Duration::from_secs(60);
 
 /// How long to wait before the service is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What `start --wait` prints: the keys of `corpora build`, and what became of each step.
-#[derive(Debug, Serialize)]
-struct Ended<'a> {
-    stage: &'static str,
-    dataset: &'a Name,
-    version: &'a Name,
-    workflow_id: &'a str,
-    run_id: &'a str,
-    #[serde(flatten)]
-    report: Report,
-}
-
 /// Waits for the end of a build, prints it and gives the build's code. A signal ends the waiting, not the build.
-pub(crate) async fn until_end(client: &Client, build: &Build) -> ExitCode {
+pub(crate) async fn until_end(client: &Client, build: &Build, mut leaving: Leaving, output: Output) -> ExitCode {
     let report = tokio::select! {
         report = ended(client, build) => report,
-        () = signalled() => {
-            tracing::warn!("not waiting any longer; build `{}` goes on", build.id);
-            Report { code: ExitCode::Cancelled.code(), ..Report::default() }
+        () = leaving.asked() => {
+            tracing::warn!("not waiting any longer; build `{}` goes on, `corpora-worker cancel` ends it", build.id);
+            without_steps(ExitCode::Cancelled)
         }
     };
-    for step in report.steps.iter().filter(|step| step.status == Status::Failed) {
+    for step in report.steps.iter().filter(|step| step.status == StepStatus::Failed) {
         if let Some(error) = &step.error {
             tracing::error!("step `{}` ended with {}: {}", step.step, error.kind, error.message);
         }
     }
-    let code = code(report.code);
-    let Build { id, run, dataset, version, .. } = build;
-    let printed = print(&Ended { stage: "build", dataset, version, workflow_id: id, run_id: run, report });
-    code.worse(printed)
-}
-
-/// Prints an object on one line. A reader that has gone away (`| head`) is no failure.
-pub(crate) fn print(object: &impl Serialize) -> ExitCode {
-    let written = serde_json::to_string(object).map_err(io::Error::from).and_then(|line| {
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{line}").and_then(|()| stdout.flush())
-    });
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            tracing::error!("write to stdout: {error}");
-            ExitCode::Retry
-        }
-        _ => ExitCode::Success,
-    }
-}
-
-async fn signalled() {
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
+    let code = ExitCode::of(report.code).unwrap_or(ExitCode::Retry);
+    let Build { id, run, labels, .. } = build;
+    let summary = WorkflowSummary {
+        stage: "build".to_owned(),
+        dataset: labels.dataset.clone(),
+        version: labels.version.clone(),
+        workflow_id: id.clone(),
+        run_id: run.clone(),
+        report,
     };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    code.worse(output.result(&summary, || for_people(&summary)))
+}
+
+fn for_people(summary: &WorkflowSummary) -> String {
+    let WorkflowSummary { dataset, version, report, .. } = summary;
+    let end = if report.dataset_dir.is_empty() {
+        format!("{dataset} {version}: ended with {}", report.code)
+    } else {
+        format!("{dataset} {version}: {} documents, verified, in {}", report.n_docs, report.dataset_dir)
+    };
+    if report.steps.is_empty() { end } else { format!("{}\n\n{end}", output::steps(&report.steps)) }
+}
+
+/// A person who waits, and may be told by a signal to leave.
+#[derive(Debug)]
+pub(crate) struct Leaving {
+    signals: Option<(Signal, Signal)>,
+}
+
+impl Leaving {
+    /// From now on a signal ends the waiting and no longer the process.
+    pub(crate) fn listen() -> Self {
+        let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+        let (Ok(terminate), Ok(interrupt)) = signals else { return Self { signals: None } };
+        Self { signals: Some((terminate, interrupt)) }
+    }
+
+    async fn asked(&mut self) {
+        let Some((terminate, interrupt)) = &mut self.signals else { return std::future::pending().await };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
     }
 }
 
-/// The build's own report, or one that says why there is none.
-async fn ended(client: &Client, build: &Build) -> Report {
-    let run = WorkflowExecutionInfo::builder().namespace(client.options().namespace.clone());
-    let run = run.workflow_id(build.id.clone()).run_id(build.run.clone()).build();
-    let handle = WorkflowHandle::<Client, CorpusBuild>::new(client.clone(), run);
-    let mut away_since = None;
+/// The build's own report, however long it takes and however often the service is away meanwhile: the build does not mind.
+async fn ended(client: &Client, build: &Build) -> WorkflowReport {
+    let run = find::run(client, &build.id, &build.run);
+    let (mut is_told, mut unknown_since) = (false, None);
     loop {
-        let error = match handle.get_result(WorkflowGetResultOptions::default()).await {
+        let error = match run.get_result(WorkflowGetResultOptions::default()).await.or_else(told_by) {
             Ok(report) => return report,
-            Err(WorkflowGetResultError::Rpc(status)) => ServiceError::refused("wait for the build", status),
-            Err(error) => return told_by(&error),
+            Err(error) => error,
         };
-        let since = *away_since.get_or_insert_with(Instant::now);
-        if error.disposition() == Disposition::Fail || since.elapsed() > OUTAGE {
+        if is_unknown(&error) {
+            unknown_since.get_or_insert_with(Instant::now);
+        } else {
+            unknown_since = None;
+        }
+        let may_pass = unknown_since.map(|since| since.elapsed() < UNKNOWN);
+        if !may_pass.unwrap_or(error.disposition() == Disposition::Retry) {
             tracing::error!("{}; the build may go on", chain(&error));
             return without_steps(error.disposition().into());
         }
-        tracing::warn!("{}; asking again", chain(&error));
+        if !is_told {
+            tracing::warn!("{}; the build goes on, and is asked for until the service answers", chain(&error));
+            is_told = true;
+        }
         sleep(PAUSE).await;
     }
 }
 
+fn is_unknown(error: &ServiceError) -> bool {
+    matches!(error, ServiceError::Refused { status, .. } if status.code() == Code::NotFound)
+}
+
 /// The report of a build that did not succeed.
-fn told_by(error: &WorkflowGetResultError) -> Report {
-    let report = match error {
+///
+/// # Errors
+/// When it is the service that does not answer, or not in words that are understood.
+pub(crate) fn told_by(error: WorkflowGetResultError) -> Result<WorkflowReport, ServiceError> {
+    let report: Option<WorkflowReport> = match &error {
         WorkflowGetResultError::Failed(failure) => match &**failure {
             IncomingError::Application(failure) => failure.details().ok().flatten(),
             _ => None,
@@ -114,21 +128,24 @@ fn told_by(error: &WorkflowGetResultError) -> Report {
         WorkflowGetResultError::Cancelled { details } => details.deserialize().ok(),
         _ => None,
     };
-    report.unwrap_or_else(|| {
-        tracing::error!("{}", chain(error));
-        without_steps(match error {
-            WorkflowGetResultError::Cancelled { .. } | WorkflowGetResultError::Terminated { .. } => ExitCode::Cancelled,
-            _ => ExitCode::Retry,
-        })
-    })
+    if let Some(report) = report {
+        return Ok(report);
+    }
+    let what = "wait for the build";
+    let code = match error {
+        WorkflowGetResultError::Rpc(status) | WorkflowGetResultError::NotFound(status) => {
+            return Err(ServiceError::refused(what, status));
+        }
+        WorkflowGetResultError::PayloadConversion(_) | WorkflowGetResultError::Other(_) => {
+            return Err(ServiceError::confused(what)(error));
+        }
+        WorkflowGetResultError::Cancelled { .. } | WorkflowGetResultError::Terminated { .. } => ExitCode::Cancelled,
+        _ => ExitCode::Retry,
+    };
+    tracing::error!("{}", chain(&error));
+    Ok(without_steps(code))
 }
 
-fn without_steps(code: ExitCode) -> Report {
-    Report { code: code.code(), ..Report::default() }
-}
-
-/// The exit code of this number; one that is not ours is no promise of anything.
-fn code(number: u8) -> ExitCode {
-    let all = [ExitCode::Success, ExitCode::Usage, ExitCode::Data, ExitCode::Cancelled];
-    all.into_iter().find(|code| code.code() == number).unwrap_or(ExitCode::Retry)
+fn without_steps(code: ExitCode) -> WorkflowReport {
+    WorkflowReport { code: code.code(), ..WorkflowReport::default() }
 }

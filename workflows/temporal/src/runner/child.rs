@@ -12,10 +12,10 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::capture::{Capture, Copied};
+use super::turn::Turn;
 use crate::environment::Variable;
+use crate::failure::MOST_SAID;
 
-/// How much of a child's stderr becomes the message of a failure: the protocol's 4 KiB.
-const STDERR: usize = 4 * 1024;
 /// The longest result that is read, in bytes; fetch has about 250 for a source, and a step 100 sources at most.
 const STDOUT: usize = 1024 * 1024;
 
@@ -57,14 +57,14 @@ impl Launcher {
         Ok(Self { orders })
     }
 
-    /// Starts a child.
+    /// Starts a child, which keeps its turn as long as it and its own children run.
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub(crate) async fn launch(&self, order: &Order) -> io::Result<Running> {
+    pub(crate) async fn launch(&self, order: &Order, turn: Option<Turn>) -> io::Result<Running> {
         let gone = || io::Error::other("the launcher has ended");
         let (reply, started) = oneshot::channel();
-        self.orders.send((command(order), reply)).map_err(|_| gone())?;
+        self.orders.send((command(order, turn), reply)).map_err(|_| gone())?;
         Running::new(started.await.map_err(|_| gone())??)
     }
 }
@@ -87,7 +87,7 @@ impl Running {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let id = id.ok_or_else(|| io::Error::other("the child ended before its id was known"))?;
         let stdout = child.stdout.take().map(|stream| Capture::start(stream, STDOUT, Copied::No));
-        let stderr = child.stderr.take().map(|stream| Capture::start(stream, STDERR, Copied::ToStderr));
+        let stderr = child.stderr.take().map(|stream| Capture::start(stream, MOST_SAID, Copied::ToStderr));
         Ok(Self { child, group: Group { id: Some(id) }, stdout, stderr })
     }
 }
@@ -119,25 +119,27 @@ impl Drop for Group {
     }
 }
 
-fn command(order: &Order) -> Command {
+fn command(order: &Order, turn: Option<Turn>) -> Command {
     let mut command = Command::new(&order.program);
     command.args(&order.arguments).env_clear().envs(order.environment.iter().cloned());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.process_group(0).kill_on_drop(true);
-    end_with_the_worker(&mut command);
+    end_with_the_worker(&mut command, turn);
     command
 }
 
 /// Lets the system kill the child when the worker dies, even by SIGKILL: the next attempt would meet an orphan
-/// otherwise. SIGKILL, because a child that is slow to obey would be one as well; stages are safe against it.
+/// otherwise. SIGKILL, because a child that is slow to obey would be one as well; stages are safe against it. And hands
+/// the turn to the child.
 #[expect(
     unsafe_code,
-    reason = "between fork and exec the closure makes two system calls that are async-signal-safe, and allocates nothing"
+    reason = "between fork and exec the closure makes system calls that are async-signal-safe, and allocates nothing"
 )]
-fn end_with_the_worker(command: &mut Command) {
+fn end_with_the_worker(command: &mut Command, turn: Option<Turn>) {
     let worker = getpid();
     let tie = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
+        turn.as_ref().map_or(Ok(()), Turn::keep)?;
         // The worker may have died before that: then nobody will send the signal any more.
         if getppid() == Some(worker) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };

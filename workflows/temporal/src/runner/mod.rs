@@ -3,6 +3,7 @@
 mod capture;
 mod child;
 mod progress;
+mod turn;
 mod verdict;
 mod watch;
 
@@ -10,6 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use corpora_contracts::outcome::ExitCode;
 use corpora_plan::Step;
 use serde_json::Value;
 use temporalio_sdk::activities::ActivityContext;
@@ -19,8 +21,10 @@ pub(crate) use self::verdict::code_of;
 
 use self::child::{Launcher, Running};
 use self::progress::Tail;
+use self::turn::{Turn, TurnError};
 use self::verdict::{Ended, Verdict};
 use self::watch::{End, Patience};
+use crate::cli::Format;
 use crate::environment;
 use crate::failure::{self, Failure};
 use crate::key::ActivityKey;
@@ -31,18 +35,19 @@ use crate::plan;
 #[derive(Debug)]
 pub(crate) struct Runner {
     program: PathBuf,
+    logs: Format,
     grace: Duration,
     launcher: Launcher,
 }
 
 impl Runner {
-    /// A runner of `program`, a name to be found on the `PATH` or a path. `grace` is what a child has between SIGTERM
-    /// and SIGKILL. No child outlives the runner.
+    /// A runner of `program`, a name to be found on the `PATH` or a path, which logs as `logs` says. `grace` is what a
+    /// child has between SIGTERM and SIGKILL. No child outlives the runner.
     ///
     /// # Errors
     /// When the system has no thread left.
-    pub(crate) fn new(program: PathBuf, grace: Duration) -> io::Result<Self> {
-        Ok(Self { program, grace, launcher: Launcher::start(Handle::current())? })
+    pub(crate) fn new(program: PathBuf, logs: Format, grace: Duration) -> io::Result<Self> {
+        Ok(Self { program, logs, grace, launcher: Launcher::start(Handle::current())? })
     }
 
     /// One attempt of the step whose activity has this key.
@@ -56,14 +61,18 @@ impl Runner {
         context: &ActivityContext,
     ) -> Result<StepOutput, Failure> {
         let number = context.info().attempt;
-        let step = plan::step(&input.artifacts, key);
+        let step = plan::step(input, key);
         let step = step.map_err(|error| Failure::without_child(error.disposition().into(), number, &error))?;
         let attempt = Attempt { key, step, number };
-        tracing::info!(%key, attempt = number, previous = %last_words(context), "starting");
-        let mut tail = Tail::behind(&key.folder(&input.artifacts).join("progress.jsonl"));
-        let mut running = self.start(&attempt, input).await.map_err(|error| attempt.not_started(&error))?;
+        let mut last = last_words(context);
+        tracing::info!(%key, attempt = number, previous = %last, "starting");
         let patience = Patience::new(context.info().heartbeat_timeout, self.grace);
-        let mut last = Value::Null;
+        let folder = key.folder(&input.artifacts);
+        let turn = Turn::take(&folder, number, self.grace);
+        let turn = watch::heard(turn, patience, context.cancelled(), || report(context.clone(), last.clone())).await;
+        let turn = turn.ok_or_else(|| attempt.cancelled())?.map_err(|error| attempt.not_begun(&error))?;
+        let mut tail = Tail::behind(&folder.join("progress.jsonl"));
+        let mut running = self.start(&attempt, input, turn).await.map_err(|error| attempt.not_started(&error))?;
         let beat = || {
             last = tail.newest().unwrap_or_else(|| last.take());
             report(context.clone(), last.clone())
@@ -74,13 +83,18 @@ impl Runner {
         attempt.outcome(end, &running.said().await)
     }
 
-    async fn start(&self, attempt: &Attempt<'_>, input: &StepInput) -> io::Result<Running> {
-        let StepInput { artifacts, traceparent } = input;
+    async fn start(&self, attempt: &Attempt<'_>, input: &StepInput, turn: Turn) -> io::Result<Running> {
+        let StepInput { artifacts, traceparent, .. } = input;
         let (inherited, traceparent) = (environment::inherited(), traceparent.as_deref());
         let environment = environment::of_child(inherited, artifacts, attempt.key, attempt.number, traceparent);
-        let arguments = attempt.step.arguments();
+        let mut arguments = attempt.step.arguments();
+        if self.logs == Format::Json {
+            // The children's lines stand between the worker's own.
+            arguments.extend(["--log-format", "json"].map(str::to_owned));
+        }
         let folder = attempt.key.folder(artifacts);
-        self.launcher.launch(&child::order(&self.program, &arguments, &folder, artifacts, environment)).await
+        let order = child::order(&self.program, &arguments, &folder, artifacts, environment);
+        self.launcher.launch(&order, Some(turn)).await
     }
 }
 
@@ -104,8 +118,7 @@ struct Said {
 
 impl Attempt<'_> {
     fn outcome(&self, end: End, said: &Said) -> Result<StepOutput, Failure> {
-        let result = failure::small(said.result.clone());
-        let details = StepFailure { attempt: self.number, stops_others: failure::stops_others(&said.result), result };
+        let details = StepFailure::told(self.number, &said.result);
         match end.ended.verdict(end.asked, &self.step.retry.final_exit_codes) {
             Verdict::Completed => Ok(StepOutput { attempt: self.number, result: details.result }),
             Verdict::Cancelled => Err(Failure::Cancelled(details)),
@@ -114,11 +127,21 @@ impl Attempt<'_> {
         }
     }
 
-    fn failed(&self, ended: Ended, for_good: bool, said: &Said, details: StepFailure) -> Failure {
+    fn failed(&self, ended: Ended, for_good: bool, said: &Said, details: Box<StepFailure>) -> Failure {
         let type_name = ended.type_name();
         let message = failure::message(&self.step.id, &type_name, &said.stderr);
         let retry_after = failure::retry_after(&said.result);
         Failure::Failed { type_name, for_good, message, retry_after, details }
+    }
+
+    /// It was asked to stop before it had a child.
+    fn cancelled(&self) -> Failure {
+        Failure::Cancelled(StepFailure::told(self.number, &Value::Null))
+    }
+
+    /// It has no turn; that passes.
+    fn not_begun(&self, error: &TurnError) -> Failure {
+        Failure::without_child(ExitCode::Retry, self.number, error)
     }
 
     /// A child that could not be started, or not be waited for; another worker may have better luck.
@@ -126,7 +149,7 @@ impl Attempt<'_> {
         let ended = Ended::Code(child::code_of_failed_start(error));
         tracing::error!(key = %self.key, attempt = self.number, "start the child: {error}");
         let stderr = format!("failed to start the child of step `{}`: {error}", self.step.id).into_bytes();
-        let details = StepFailure { attempt: self.number, stops_others: true, result: Value::Null };
+        let details = StepFailure::told(self.number, &Value::Null);
         self.failed(ended, false, &Said { result: Value::Null, stderr }, details)
     }
 }

@@ -40,6 +40,27 @@ pub(crate) struct End {
     pub(crate) asked: bool,
 }
 
+/// Waits for what comes before a child and calls `beat` meanwhile; none when `cancelled` comes first.
+pub(crate) async fn heard<T, Beat: Future<Output = ()>>(
+    work: impl Future<Output = T>,
+    patience: Patience,
+    cancelled: impl Future<Output = ()>,
+    mut beat: impl FnMut() -> Beat,
+) -> Option<T> {
+    let (mut work, mut cancelled) = (pin!(work), pin!(cancelled));
+    let mut ticks = interval(patience.beat);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            // What has come is taken before anything else is asked.
+            biased;
+            done = &mut work => return Some(done),
+            () = &mut cancelled => return None,
+            _ = ticks.tick() => beat().await,
+        }
+    }
+}
+
 /// Waits for a child's end and calls `beat` meanwhile. When `cancelled` comes, the child's group gets SIGTERM, and
 /// SIGKILL when the grace is over. What the child left running is killed at its end.
 ///
@@ -91,13 +112,13 @@ mod tests {
     }
 
     async fn launch(script: &str) -> Running {
-        Launcher::start(Handle::current()).unwrap().launch(&shell(script)).await.unwrap()
+        Launcher::start(Handle::current()).unwrap().launch(&shell(script), None).await.unwrap()
     }
 
     /// A child, and the launcher whose thread has to outlive it.
     async fn start(script: &str) -> (Launcher, Running) {
         let launcher = Launcher::start(Handle::current()).unwrap();
-        let running = launcher.launch(&shell(script)).await.unwrap();
+        let running = launcher.launch(&shell(script), None).await.unwrap();
         (launcher, running)
     }
 
@@ -122,6 +143,20 @@ mod tests {
         assert_eq!(beat(Some(Duration::from_secs(30))), MOST_BETWEEN_BEATS);
         assert_eq!(beat(Some(Duration::ZERO)), Duration::from_millis(1));
         assert_eq!(beat(None), MOST_BETWEEN_BEATS);
+    }
+
+    #[tokio::test]
+    async fn what_comes_before_a_child_is_heard_too_and_ends_with_a_cancel() {
+        let mut beats = 0;
+        let mut beat = || {
+            beats += 1;
+            std::future::ready(())
+        };
+        let wait = tokio::time::sleep(PATIENCE.beat * 5);
+        assert_eq!(heard(wait, PATIENCE, std::future::pending(), &mut beat).await, Some(()));
+        let cancelled = tokio::time::sleep(PATIENCE.beat);
+        assert_eq!(heard(std::future::pending::<()>(), PATIENCE, cancelled, &mut beat).await, None);
+        assert!(beats > 3, "{beats}");
     }
 
     #[tokio::test]
@@ -205,7 +240,7 @@ mod tests {
     async fn a_program_that_is_not_there_has_the_code_of_a_shell() {
         let launcher = Launcher::start(Handle::current()).unwrap();
         for (program, code) in [("no-such-program", 127), ("/", 126)] {
-            let error = launcher.launch(&Order { program: program.into(), ..shell("") }).await.unwrap_err();
+            let error = launcher.launch(&Order { program: program.into(), ..shell("") }, None).await.unwrap_err();
             assert_eq!(code_of_failed_start(&error), code, "{error}");
         }
     }
