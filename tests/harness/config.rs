@@ -111,7 +111,7 @@ fn lines(keys: &[(String, Value)]) -> String {
     keys.iter().map(|(key, value)| format!("{key} = {}\n", toml_value(value))).collect()
 }
 
-/// A JSON value as TOML; JSON strings, numbers and arrays are TOML already, objects become inline tables.
+/// A JSON value as TOML; JSON strings and numbers are TOML already, objects become inline tables.
 fn toml_value(value: &Value) -> String {
     match value {
         Value::Object(object) => {
@@ -119,6 +119,7 @@ fn toml_value(value: &Value) -> String {
                 object.iter().map(|(key, value)| format!("{key} = {}", toml_value(value))).collect();
             format!("{{ {} }}", pairs.join(", "))
         }
+        Value::Array(items) => format!("[{}]", items.iter().map(toml_value).collect::<Vec<_>>().join(", ")),
         other => other.to_string(),
     }
 }

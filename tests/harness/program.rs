@@ -14,7 +14,7 @@ use super::outcome::Outcome;
 use super::waiting::wait_until;
 
 /// The longest that any run of the suite may take; a hanging program is a failure, never a hanging suite.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// How often a run that was started is looked at.
 const POLL: Duration = Duration::from_millis(3);
@@ -113,6 +113,13 @@ impl Run {
         self
     }
 
+    /// Gives it a file to read from stdin.
+    #[must_use]
+    pub fn stdin(mut self, file: &Path) -> Self {
+        self.command.stdin(File::open(file).unwrap());
+        self
+    }
+
     /// Starts it and does not wait.
     ///
     /// # Panics
@@ -148,6 +155,24 @@ pub enum Signal {
     Interrupt,
     /// What nobody can catch.
     Kill,
+    /// What nobody can catch either: it stands still.
+    Freeze,
+    /// It goes on.
+    Thaw,
+}
+
+/// Sends a process a signal; one that has ended does not mind.
+#[expect(unsafe_code, reason = "kill takes two numbers")]
+pub fn signal_process(id: u32, signal: Signal) {
+    let number = match signal {
+        Signal::Terminate => libc::SIGTERM,
+        Signal::Interrupt => libc::SIGINT,
+        Signal::Kill => libc::SIGKILL,
+        Signal::Freeze => libc::SIGSTOP,
+        Signal::Thaw => libc::SIGCONT,
+    };
+    let id = i32::try_from(id).unwrap();
+    unsafe { libc::kill(id, number) };
 }
 
 /// A run that has started.
@@ -166,16 +191,9 @@ impl Running {
         self.child.id()
     }
 
-    /// Sends it a signal.
-    #[expect(unsafe_code, reason = "kill takes two numbers; the child is not yet waited for, so its id is its own")]
+    /// Sends it a signal; it is not yet waited for, so its id is its own.
     pub fn signal(&self, signal: Signal) {
-        let number = match signal {
-            Signal::Terminate => libc::SIGTERM,
-            Signal::Interrupt => libc::SIGINT,
-            Signal::Kill => libc::SIGKILL,
-        };
-        let id = i32::try_from(self.child.id()).unwrap();
-        unsafe { libc::kill(id, number) };
+        signal_process(self.child.id(), signal);
     }
 
     /// What it wrote to stderr so far.
@@ -187,7 +205,7 @@ impl Running {
     /// Waits until stderr contains `text`.
     ///
     /// # Panics
-    /// When it does not within ten seconds.
+    /// When it does not within a minute and a half.
     pub fn wait_until_stderr_says(&self, text: &str) {
         wait_until(|| self.stderr().contains(text));
     }
@@ -201,7 +219,7 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Panics
-    /// When it takes longer than a minute; it is killed then.
+    /// When it takes longer than three minutes; it is killed then.
     #[must_use]
     pub fn wait(mut self) -> Outcome {
         let mut peak_memory = 0;
@@ -232,5 +250,15 @@ impl Running {
     fn read(&self, name: &str) -> String {
         let bytes = std::fs::read(self.scratch.path().join(name)).unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// What a failed test leaves behind would go on beside the tests after it.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
     }
 }

@@ -241,3 +241,61 @@ fn flags_of_the_stage_hold_for_an_activity_too() {
     assert_eq!(run.statuses(), [("other".to_owned(), Status::Fetched)]);
     assert_eq!((lab.work.raw_parts("other", "20260101").len(), lab.work.ledger()), (2, String::new()));
 }
+
+#[test]
+fn a_done_file_that_leads_out_of_the_artifacts_is_removed_first() {
+    for output in ["absolute", "../config/outside", "activities/../../config/outside"] {
+        let (lab, folder) = activity();
+        let outside = lab.work.place("outside", "").display().to_string();
+        let outputs = [if output == "absolute" { outside.as_str() } else { output }];
+        let spec = fs::read(folder.join("spec.json")).unwrap();
+        let result = json!({ "stage": "fetch", "ok": true, "entries": [] });
+        let foreign = json!({ "outputs": outputs, "spec_sha256": Digest::of(&spec), "result": result });
+        fs::write(folder.join("DONE.json"), foreign.to_string()).unwrap();
+        let run = child(&lab, &folder).run().exits(0);
+        assert_eq!((run.entry("tiny").status, lab.server.log().len()), (Status::Fetched, 1), "{output}");
+        assert_ne!(done(&folder).unwrap(), foreign, "{output}");
+    }
+}
+
+#[test]
+fn attempts_are_counted_from_one() {
+    for (value, attempt) in [("0", 1), ("-1", 1), ("", 1), ("two", 1), ("1.5", 1), ("2", 2), ("4294967295", u32::MAX)] {
+        let (lab, folder) = activity();
+        let _ = child(&lab, &folder).env("CORPORA_ATTEMPT", value).run().exits(0);
+        let events = events(&folder);
+        assert!(!events.is_empty() && events.iter().all(|event| event.attempt == attempt), "{value:?}: {events:?}");
+    }
+}
+
+#[test]
+fn a_retry_after_of_any_length_is_an_exact_number() {
+    let most = (1_u64 << 53) - 1;
+    for value in ["9007199254740993", "18446744073709551616", &"9".repeat(400)] {
+        let (lab, folder) = activity();
+        lab.server.serve("/tiny.jsonl", Answer::status(503).header("Retry-After", value));
+        let run = child(&lab, &folder).run().exits(75);
+        let error = run.error("tiny");
+        assert_eq!((error.kind.as_str(), error.retry_after_s), ("retry_after", Some(most)), "{value}");
+        assert_eq!(lab.server.log().len(), 1, "{value}: it is not waited for");
+        let told = events(&folder).into_iter().find_map(|event| match event.kind {
+            Kind::Metric { name, value, .. } if name == "retry_after_s" => Some(value),
+            _ => None,
+        });
+        assert_eq!(told, Some(9_007_199_254_740_991.0), "{value}");
+    }
+}
+
+#[test]
+fn a_progress_file_that_cannot_be_opened_is_told_in_the_result() {
+    let (lab, folder) = activity();
+    let run = lab.program(["run", "--stage", "fetch", "--spec"]).arg(folder.join("spec.json"));
+    let run = run.arg("--progress").arg(folder.join("absent/progress.jsonl")).run().exits(75);
+    let result: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&result["stage"], &result["ok"], &result["entries"]), (&json!("fetch"), &json!(false), &json!([])));
+    assert_eq!(result["error"]["kind"], "setup");
+    assert!(result["error"]["message"].as_str().unwrap().contains("absent/progress.jsonl"), "{result}");
+    assert!(run.stderr.contains("absent/progress.jsonl"), "{}", run.stderr);
+    assert_eq!(done(&folder), None);
+    assert!(lab.server.log().is_empty());
+}

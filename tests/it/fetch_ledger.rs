@@ -206,3 +206,42 @@ fn the_url_stands_in_the_ledger_as_it_was_written() {
     assert_eq!(lab.work.rows()[0].url, url);
     assert_eq!(lab.work.raw_documents("tiny")[0].url, format!("{url}#1"));
 }
+
+#[test]
+fn uses_in_another_order_are_the_same_terms() {
+    let lab = fetched();
+    let ledger = lab.work.ledger();
+    let uses = |uses: &[&str]| lab.tiny().with("allowed_uses", serde_json::json!(uses));
+    let _ = lab.fetch_config(uses(&["eval", "train"])).exits(0);
+    assert_eq!(lab.work.ledger(), ledger, "nothing is new, so nothing is written");
+    let _ = lab.program(["ledger", "verify", "--config"]).arg(lab.work.config_file()).run().exits(0);
+    let _ = lab.build().args(["--part-docs", "100000"]).run().exits(0);
+    let _ = lab.fetch_config(uses(&["eval"])).exits(0);
+    assert_eq!(lab.work.rows().len(), 2, "fewer uses are other terms");
+    assert!(lab.server.log().is_empty());
+}
+
+#[test]
+fn ledger_verify_looks_at_the_sources_it_is_asked_for() {
+    let lab = Lab::new();
+    let other = documents("other", 3);
+    let sources = [lab.serve("tiny", TINY), lab.serve("other", &other)];
+    let _ = lab.fetch_config(sources).exits(0);
+    lab.work.plant("corpus/raw/other/20260101/part-00000.jsonl.zst", "damaged");
+    let verify = |ids: &[&str]| {
+        let flags = ids.iter().flat_map(|id| ["--source", id]);
+        lab.program(["ledger", "verify", "--config"]).arg(lab.work.config_file()).args(flags).run()
+    };
+    let report = |run: &corpora_tests::harness::Outcome| -> serde_json::Value {
+        serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap()
+    };
+    let good = report(&verify(&["tiny"]).exits(0));
+    assert_eq!((&good["ok"], &good["n_docs"]), (&true.into(), &2.into()), "the other one is not looked at");
+    for ids in [&["other"][..], &["tiny", "other"], &[]] {
+        let bad = report(&verify(ids).exits(65));
+        assert_eq!(bad["problems"].as_array().unwrap().len(), 1, "{bad}");
+        assert!(bad["problems"][0].as_str().unwrap().contains("corpus/raw/other/"), "{bad}");
+    }
+    let unknown = verify(&["unknown"]).exits(2);
+    assert!(unknown.stderr.contains("`unknown`") && unknown.stdout.is_empty(), "{}", unknown.stderr);
+}

@@ -137,3 +137,88 @@ fn an_encrypted_body_that_is_cut_goes_on() {
     assert_eq!(lab.server.ranges("/tiny.jsonl"), ["", "bytes=20-", "bytes=24-", "bytes=30-"]);
     assert_eq!(run.entry("tiny").bytes, 54);
 }
+
+#[test]
+fn a_self_signed_certificate_that_a_person_has_named_is_enough() {
+    let own = Authority::create("a server of ours");
+    let lab = tls_lab(own.own_identity());
+    let run = trusting(&lab, &own).run().exits(0);
+    assert_eq!((run.entry("tiny").status, run.entry("tiny").bytes), (Status::Fetched, 54));
+
+    let folder = own.file().parent().unwrap().to_owned();
+    let lab = tls_lab(own.own_identity());
+    let _ = lab.fetch().env("SSL_CERT_DIR", folder).run().exits(0);
+}
+
+#[test]
+fn a_self_signed_certificate_is_judged_like_any_other() {
+    let (own, other) = (Authority::create("a server of ours"), Authority::create("a server of ours"));
+    let elsewhere = Authority::create_for("a server of ours", &["corpus.example"], 2099);
+    let expired = Authority::create_for("a server of ours", &["localhost", "127.0.0.1"], 2001);
+    for (name, shown, trusted) in [
+        ("another key under the same name", &other, &own),
+        ("it is for another host", &elsewhere, &elsewhere),
+        ("its time is over", &expired, &expired),
+    ] {
+        let lab = tls_lab(shown.own_identity());
+        let run = trusting(&lab, trusted).run().exits(65);
+        assert_eq!(run.error("tiny").kind, "certificate", "{name}: {:?}", run.error("tiny"));
+        assert!(lab.server.log().is_empty(), "{name}");
+    }
+}
+
+/// Runs that a broken variable stops, unless nothing is asked.
+#[track_caller]
+fn assert_is_told(variable: &str, value: &str) {
+    let lab = Lab::new();
+    let tiny = lab.serve("tiny", TINY);
+    lab.work.configure([tiny.clone(), lab.serve("other", b"{\"text\":\"\"}\n")]);
+    let run = lab.fetch().env(variable, value).run().exits(65);
+    let error = run.error("tiny");
+    assert_eq!(error.kind, "client", "{variable}={value}: {error:?}");
+    assert!(error.message.contains(&format!("`{variable}`")), "{error:?}");
+    assert!(!run.printed().contains("s3cret"), "{}", run.printed());
+    assert!(lab.server.log().is_empty(), "{variable}={value}: nothing is asked past it");
+
+    lab.work.configure(tiny);
+    let _ = lab.fetch().run().exits(0);
+    let cached = lab.fetch().env(variable, value).run().exits(0);
+    assert_eq!(cached.entry("tiny").status, Status::Cached, "a run that asks nothing needs none of it");
+    lab.work.place("tiny.jsonl", TINY);
+    lab.work.configure(SourceToml::new("local", "tiny.jsonl", TINY));
+    let _ = lab.fetch().env(variable, value).run().exits(0);
+}
+
+#[test]
+fn a_ca_variable_that_gives_no_certificate_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("text.pem"), "no certificate\n").unwrap();
+    std::fs::write(path("torn.pem"), "-----BEGIN CERTIFICATE-----\nMIIB\n").unwrap();
+    std::fs::create_dir(path("empty")).unwrap();
+    for value in [path("absent"), path("text.pem"), path("torn.pem"), path("empty")] {
+        assert_is_told("SSL_CERT_FILE", &value);
+    }
+    for value in [path("absent"), path("text.pem"), path("empty")] {
+        assert_is_told("SSL_CERT_DIR", &value);
+    }
+}
+
+#[test]
+fn a_proxy_variable_that_names_no_proxy_is_an_error() {
+    for variable in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+        assert_is_told(variable, "http://me:s3cret@proxy:port");
+    }
+    for value in ["http://", "http://pro xy:3128", "socks5://me:s3cret@proxy:1080", "http://proxy:99999"] {
+        assert_is_told("http_proxy", value);
+    }
+}
+
+#[test]
+fn pin_tells_of_a_broken_variable_too() {
+    let lab = Lab::new();
+    lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+    let run = lab.program(["pin"]).arg(lab.url("/tiny.jsonl")).env("SSL_CERT_FILE", "absent.pem").run().exits(65);
+    assert!(run.stderr.contains("`SSL_CERT_FILE`"), "{}", run.stderr);
+    assert!(lab.server.log().is_empty());
+}

@@ -238,3 +238,32 @@ fn every_request_asks_for_the_bytes_as_they_are() {
         assert!(logged.request.header("user-agent").is_some_and(|agent| agent.contains("corpora")), "{logged:?}");
     }
 }
+
+#[test]
+fn a_part_that_is_a_link_is_not_followed() {
+    for (name, link) in [("the part", PART.to_owned()), ("its note", format!("{PART}.json"))] {
+        let lab = interrupted(Answer::object(TINY).etag("\"v1\""));
+        let elsewhere = lab.work.root().join("elsewhere");
+        std::fs::rename(lab.work.path(&link), &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, lab.work.path(&link)).unwrap();
+        let before = std::fs::read(&elsewhere).unwrap();
+        lab.server.serve("/tiny.jsonl", Answer::object(TINY).etag("\"v1\""));
+        // Bytes whose note is gone may go on: the pin decides.
+        assert_eq!(resume(&lab, "1"), [if name == "the part" { "" } else { "bytes=20-" }], "{name}");
+        assert_eq!(std::fs::read(&elsewhere).unwrap(), before, "{name}: what it leads to is left alone");
+        assert!(lab.server.log()[0].request.header("if-range").is_none(), "{name}: nothing is known by a link");
+    }
+}
+
+#[test]
+fn a_link_to_nothing_makes_no_file_elsewhere() {
+    let lab = Lab::new();
+    lab.server.serve("/tiny.jsonl", Answer::object(TINY));
+    let elsewhere = lab.work.root().join("elsewhere");
+    let part = lab.work.plant(PART, "");
+    std::fs::remove_file(&part).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &part).unwrap();
+    lab.work.configure(lab.tiny());
+    assert_eq!(resume(&lab, "1"), [""]);
+    assert!(!elsewhere.exists());
+}

@@ -129,6 +129,13 @@ impl Answer {
         self
     }
 
+    /// The same answer with these bytes.
+    #[must_use]
+    pub fn with_body(mut self, body: &[u8]) -> Self {
+        self.body = Arc::from(body);
+        self
+    }
+
     /// The object's entity tag, quotes and `W/` included.
     #[must_use]
     pub fn etag(mut self, etag: &str) -> Self {

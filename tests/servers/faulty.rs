@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::tls::Identity;
 use super::wire::{self, After};
 
-/// An HTTP/1.1 server on a free port of 127.0.0.1 that does what its scripts say.
+/// An HTTP/1.1 server on a free port of loopback that does what its scripts say.
 ///
 /// A path without a script is a 404. It stops listening when it is dropped.
 #[derive(Debug)]
@@ -41,17 +41,23 @@ impl FaultyServer {
     /// A plain server.
     #[must_use]
     pub fn start() -> Self {
-        Self::listen("http", None)
+        Self::start_at(Ipv4Addr::LOCALHOST)
+    }
+
+    /// A plain server on another address of this machine, `127.0.0.2` and so on.
+    #[must_use]
+    pub fn start_at(address: Ipv4Addr) -> Self {
+        Self::listen("http", address, None)
     }
 
     /// A server that speaks TLS with this certificate.
     #[must_use]
     pub fn start_tls(identity: Identity) -> Self {
-        Self::listen("https", Some(identity))
+        Self::listen("https", Ipv4Addr::LOCALHOST, Some(identity))
     }
 
-    fn listen(scheme: &'static str, identity: Option<Identity>) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    fn listen(scheme: &'static str, address: Ipv4Addr, identity: Option<Identity>) -> Self {
+        let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
             rules: Mutex::default(),
@@ -65,7 +71,7 @@ impl FaultyServer {
         Self { address, scheme, shared }
     }
 
-    /// The port on 127.0.0.1.
+    /// The port on its address.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.address.port()
@@ -74,7 +80,7 @@ impl FaultyServer {
     /// The URL of a path, with the address as its host.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
-        format!("{}://127.0.0.1:{}{path}", self.scheme, self.port())
+        format!("{}://{}{path}", self.scheme, self.address)
     }
 
     /// The same place under another host name.

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 /// No test holds an answer longer; a gate that nobody opens must not hang the suite.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long requests may take to arrive: whoever makes them may have a service to start first, beside other tests.
+const ARRIVAL: Duration = Duration::from_secs(90);
+
 /// Counts requests in flight.
 #[derive(Debug, Clone, Default)]
 pub struct Gauge {
@@ -109,7 +112,7 @@ impl Gate {
     pub fn wait_for(&self, requests: usize) {
         let (lock, changed) = &*self.state;
         let state = lock.lock().unwrap();
-        let (state, _) = changed.wait_timeout_while(state, PATIENCE, |state| state.arrived < requests).unwrap();
+        let (state, _) = changed.wait_timeout_while(state, ARRIVAL, |state| state.arrived < requests).unwrap();
         assert!(state.arrived >= requests, "{} of {requests} requests came to the gate", state.arrived);
     }
 

@@ -22,7 +22,16 @@ impl Authority {
     /// A new authority of this name; its certificate is written to [`Authority::file`].
     #[must_use]
     pub fn create(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        Self::create_for(name, &["localhost", "127.0.0.1"], 2099)
+    }
+
+    /// The same, whose own certificate is for these hosts and until this year.
+    #[must_use]
+    pub fn create_for(name: &str, hosts: &[&str], expires: i32) -> Self {
+        let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        let mut params = CertificateParams::new(hosts).unwrap();
+        params.not_before = date_time_ymd(2000, 1, 1);
+        params.not_after = date_time_ymd(expires, 1, 1);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(rcgen::DnType::CommonName, name);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -53,6 +62,12 @@ impl Authority {
     #[must_use]
     pub fn expired_identity(&self) -> Identity {
         self.issue(&["localhost", "127.0.0.1"], 2001)
+    }
+
+    /// The authority's own certificate, shown by a server; it is good for `localhost` and `127.0.0.1`.
+    #[must_use]
+    pub fn own_identity(&self) -> Identity {
+        Identity::Certified(server_config(self.issuer.der().clone(), self.issuer.key()))
     }
 
     fn issue(&self, names: &[&str], expires: i32) -> Identity {

@@ -14,5 +14,5 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let again = Ledger::parse(&mended).expect("a mended ledger is whole");
     assert_eq!(again.tail, Tail::Whole);
-    assert_eq!(again.rows, ledger.rows);
+    assert_eq!(again.rows(), ledger.rows());
 });

@@ -27,6 +27,8 @@ fuzz_target!(|bytes: &[u8]| {
             meta_fields: if choice & 2 == 0 { Vec::new() } else { vec!["lang".to_owned()] },
             on_bad_document: if choice & 4 == 0 { OnBadDocument::Fail } else { OnBadDocument::Drop },
             max_line_bytes: 4096,
+            page_bytes: None,
+            crawl: None,
         },
         part_docs: 3,
     };

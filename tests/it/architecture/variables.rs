@@ -45,6 +45,7 @@ const OF_TESTS: [&str; 2] = ["CORPORA_FAILPOINT", "CORPORA_PITFALL"];
 const NAMED_ELSEWHERE: &[(&str, &str)] = &[
     ("activities/corpora/src/environment.rs", "a closure is handed the names"),
     ("activities/fetch/src/credentials.rs", "the config names the variable of a token"),
+    ("activities/http/src/proxies.rs", "the names are those that the HTTP library reads"),
     ("workflows/temporal/src/environment.rs", "a child inherits all but the orchestrator's own"),
 ];
 
