@@ -18,14 +18,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "fetch"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fetch")]
 
 import corpus
 import measure
+import programs
 
 REPOSITORY = HERE.parents[1]
 DATA = REPOSITORY / "bench" / "data" / "build"
-VENV = REPOSITORY / "bench" / ".venv"
 STAGES = ["fetch", "extract", "store", "verify-ledger"]
 CHECK_MB, TINY = 20, 1000
 MB = 1_000_000
@@ -34,7 +34,7 @@ MB = 1_000_000
 def main() -> None:
     asked = arguments()
     DATA.mkdir(parents=True, exist_ok=True)
-    bench = Bench(asked, python())
+    bench = Bench(asked, programs.python(HERE / "requirements.txt"))
     sections = [bench.check, bench.whole, bench.stages, bench.rerun, bench.memory]
     print(f"{os.cpu_count()} CPUs, {processor()}, {platform.system()} {platform.release()}.")
     for section in sections:
@@ -157,32 +157,13 @@ class Bench:
 
 
 def corpora(verb: str, config: Path, artifacts: Path | str = "artifacts") -> str:
-    return f"{binary()} --quiet {verb} --config {config} --artifacts {artifacts}"
+    return f"{programs.corpora()} --quiet {verb} --config {config} --artifacts {artifacts}"
 
 
 def ratios(others: list[measure.Run], own: list[measure.Run], field: str) -> str:
     """The ratio of the medians, and the least and largest of the ratios within a round."""
     rounds = [getattr(other, field) / getattr(one, field) for other, one in zip(others, own, strict=True)]
     return f"{measure.median(others, field) / measure.median(own, field):.2f} ({min(rounds):.2f}..{max(rounds):.2f})"
-
-
-def binary() -> Path:
-    """$CORPORA_BIN, or the release build."""
-    target = os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")
-    path = Path(os.environ.get("CORPORA_BIN", Path(target) / "release" / "corpora")).resolve()
-    if not path.exists():
-        sys.exit(f"there is no `{path}`: run `cargo build --release` first")
-    return path
-
-
-def python() -> str:
-    """The interpreter of bench/.venv, with what requirements.txt names."""
-    interpreter = VENV / "bin" / "python"
-    if not interpreter.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    wanted = ["-m", "pip", "install", "--quiet", "--requirement", HERE / "requirements.txt"]
-    subprocess.run([interpreter, *wanted], check=True)
-    return str(interpreter)
 
 
 def processor() -> str:

@@ -93,7 +93,7 @@ def trial(command: str, fault: dict, base: str) -> str:
         url = f"{base}/object.jsonl"
         text = run.config_text([("object", url, hashlib.sha256(wanted).hexdigest())])
         (Path(folder) / "corpus.toml").write_text("keep_downloads = true\n" + text, encoding="utf-8")
-        shell = command.format(url=url, corpora=run.binary())
+        shell = command.format(url=url, corpora=run.programs.corpora())
         for _ in range(2):
             done = subprocess.run(shell.split(), cwd=folder, capture_output=True, timeout=60, check=False)
         found = [file.read_bytes() for file in Path(folder).rglob("object.jsonl*") if file.suffix in (".jsonl", ".1")]

@@ -19,14 +19,16 @@ import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 import measure
+import programs
 import serve
 import synthetic
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 DATA = REPOSITORY / "bench" / "data"
-VENV = REPOSITORY / "bench" / ".venv"
 MB = 1_000_000
 
 
@@ -81,7 +83,7 @@ class Bench:
         file, digest = source(size)
         url = f"{self.base}/{file.name}"
         contenders = [
-            Contender("corpora pin", f"{binary()} pin {url}"),
+            Contender("corpora pin", f"{programs.corpora()} pin {url}"),
             Contender("curl -o, openssl dgst", f"curl -sSfo F {url} && openssl dgst -sha256 F", ["curl", "openssl"]),
             Contender("curl, tee, sha256sum", f"curl -sSf {url} | tee F | sha256sum", ["curl", "sha256sum"]),
             Contender("curl, sha256sum (not stored)", f"curl -sSf {url} | sha256sum", ["curl", "sha256sum"]),
@@ -100,7 +102,7 @@ class Bench:
         url = f"{self.base}/{file.name}"
         config = write_config([("big", url, digest)])
         lines = self.output(config, DATA / "scratch" / "output.jsonl")
-        fetch = f"{binary()} fetch --config {config} --artifacts artifacts --quiet"
+        fetch = f"{programs.corpora()} fetch --config {config} --artifacts artifacts --quiet"
         straight = f"{self.python} {HERE}/straight.py"
         contenders = [
             Contender("corpora fetch", fetch),
@@ -133,7 +135,7 @@ class Bench:
         for name, config, count in (("one of the whole stage's size", big, 1), ("200 small ones", many, 200)):
             artifacts = DATA / "scratch" / "rerun"
             shutil.rmtree(artifacts, ignore_errors=True)
-            command = f"{binary()} fetch --config {config} --artifacts {artifacts} --quiet --output json"
+            command = f"{programs.corpora()} fetch --config {config} --artifacts {artifacts} --quiet --output json"
             subprocess.run(command.split(), stdout=subprocess.DEVNULL, check=True)
             runs = [self.once(command) for _ in range(self.rounds)]
             last = json.loads((DATA / "scratch" / "run" / "stdout").read_text().splitlines()[-1])
@@ -149,7 +151,7 @@ class Bench:
         for size in (50, 200, 800):
             file, digest = source(size)
             config = write_config([("big", f"{self.base}/{file.name}", digest)])
-            run = self.once(f"{binary()} fetch --config {config} --artifacts artifacts --quiet")
+            run = self.once(f"{programs.corpora()} fetch --config {config} --artifacts artifacts --quiet")
             print(f"| {size} MB | {run.rss / MB:.0f} |")
             self.results.setdefault("memory", {})[f"{size} MB"] = [asdict(run)]
 
@@ -180,7 +182,7 @@ class Bench:
 
     def output(self, config: Path, path: Path) -> Path:
         """The documents that fetch makes of `config`, unpacked: what zstd alone is given."""
-        self.once(f"{binary()} fetch --config {config} --artifacts artifacts --quiet")
+        self.once(f"{programs.corpora()} fetch --config {config} --artifacts artifacts --quiet")
         parts = sorted((DATA / "scratch" / "run" / "artifacts" / "corpus" / "raw").glob("*/*/part-*"))
         with path.open("wb") as out:
             subprocess.run(["zstd", "-dcq", *parts], stdout=out, check=True)
@@ -217,20 +219,11 @@ def write_config(sources: list[tuple[str, str, str]], name: str = "corpus.toml")
     return path
 
 
-def binary() -> Path:
-    """$CORPORA_BIN, or the release build."""
-    target = os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")
-    path = Path(os.environ.get("CORPORA_BIN", Path(target) / "release" / "corpora")).resolve()
-    if not path.exists():
-        sys.exit(f"there is no `{path}`: run `cargo build --release` first")
-    return path
-
-
 def python() -> str:
     """The interpreter of bench/.venv, with what of requirements.txt can be installed."""
-    interpreter = VENV / "bin" / "python"
+    interpreter = programs.VENV / "bin" / "python"
     if not interpreter.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+        subprocess.run([sys.executable, "-m", "venv", str(programs.VENV)], check=True)
         for line in (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines():
             if line and not line.startswith("#"):
                 if subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", line], check=False).returncode:

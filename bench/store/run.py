@@ -9,32 +9,21 @@ Needs `cargo build --release`. Prints Markdown.
 import argparse
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "fetch"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fetch")]
 
 import measure
+import programs
 import synthetic
 
 REPOSITORY = HERE.parents[1]
 DATA = REPOSITORY / "bench" / "data" / "store"
-VENV = REPOSITORY / "bench" / ".venv"
-CORPORA = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target")) / "release" / "corpora"
-
-
-def python() -> Path:
-    """The Python of a virtual environment that has what `requirements.txt` names."""
-    interpreter = VENV / "bin" / "python"
-    if not interpreter.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    wanted = ["-m", "pip", "install", "--quiet", "--requirement", HERE / "requirements.txt"]
-    subprocess.run([interpreter, *wanted], check=True)
-    return interpreter
+CORPORA = programs.corpora()
 
 
 def lines_of_prose(size: int) -> Path:
@@ -71,7 +60,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     DATA.mkdir(parents=True, exist_ok=True)
-    artifacts, interpreter, out = prepare(asked.mb * 1_000_000), python(), DATA / "straight"
+    artifacts, interpreter, out = prepare(asked.mb * 1_000_000), programs.python(HERE / "requirements.txt"), DATA / "straight"
     made = [artifacts / "corpus" / "datasets", artifacts / "corpus" / "store", out]
     documents = artifacts / "corpus" / "extract" / "bench" / "v1" / "prose"
     store = f"{CORPORA} -q store --config {DATA}/corpus.toml --artifacts {artifacts}"
