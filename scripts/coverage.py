@@ -32,9 +32,10 @@ def reasons(text: str) -> dict[tuple[str, str], str]:
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split(" | ")]
-        if len(fields) != 3 or not all(fields):
+        if len(fields) < 3 or not all(fields):
             sys.exit(f"line {number} of the list is not `path | the line | why`")
-        listed[fields[0], fields[1]] = fields[2]
+        # The line itself may be of alternatives.
+        listed[fields[0], " | ".join(fields[1:-1])] = fields[-1]
     return listed
 
 
