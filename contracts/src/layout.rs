@@ -160,6 +160,19 @@ impl Layout {
         self.crawl(id).join(run.to_string())
     }
 
+    /// A queue between the roles of a crawl that run apart, by its name: `crawl`, `storage`, `discovery`.
+    #[must_use]
+    pub fn crawl_queue(&self, id: &Name, queue: &str) -> PathBuf {
+        self.crawl(id).join("queues").join(format!("{queue}.sqlite"))
+    }
+
+    /// Where the storage worker of a crawl whose roles run apart keeps the pages of all its runs, as
+    /// `raw/<yyyy-mm-dd>/worker-<id>/….jsonl`, and the table of them.
+    #[must_use]
+    pub fn crawl_store(&self, id: &Name) -> PathBuf {
+        self.crawl(id).join("store")
+    }
+
     /// What a raw directory holds; immutable, written by fetch before the directory is published.
     #[must_use]
     pub fn receipt(&self, id: &Name, version: &RawVersion) -> PathBuf {

@@ -139,6 +139,12 @@ pub struct Outcome {
     /// Unpacked bytes of the body that were read, for the crawl's budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// From the job to the result, in milliseconds: the coordinator counts the host's pause from the start of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
+    /// The signals about the page's use that the page and its headers state, for whoever knows what its host states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<Map<String, Value>>,
 }
 
 /// A page as it was received.

@@ -53,6 +53,29 @@ fn redirects_end_and_are_checked_on_every_hop() {
 }
 
 #[test]
+fn a_worker_that_may_follows_redirects_within_a_host_and_what_it_comes_to_is_checked() {
+    let (lab, site, run) = crawl(&["/a", "/out", "/in", "/chain"], &json!({ "redirects": "worker" }), |site| {
+        site.server.serve("/a", Answer::redirect(301, "/b"));
+        site.server.serve("/b", Answer::redirect(302, "/a"));
+        site.server.serve("/out", Answer::redirect(302, "http://elsewhere.example/"));
+        site.server.serve("/in", Answer::redirect(308, "/private/x"));
+        site.server.serve("/private/x", page("not for robots"));
+        site.server.serve("/chain", Answer::redirect(307, "/middle"));
+        site.server.serve("/middle", Answer::redirect(302, "/end"));
+        site.server.serve("/end", html("<p>the end</p><a href=/more>more</a>"));
+        site.server.serve("/more", page("more"));
+    });
+    let run = run.exits(0);
+    assert_eq!(stored(&lab, &site), ["/", "/end", "/more"]);
+    for (target, times) in [("/chain", 1), ("/end", 1), ("/more", 1)] {
+        assert_eq!(site.count(target), times, "{target}");
+    }
+    assert!(site.count("/a") <= 2 && site.count("/b") <= 2, "a circle ends");
+    assert_told(&run, "not stored: robots");
+    assert_told(&run, "not stored: allowed_domains");
+}
+
+#[test]
 fn robots_that_is_a_page_allows_and_one_that_fails_refuses() {
     let (lab, site, run) = crawl(&["/a"], &json!({}), |site| {
         site.server.serve("/robots.txt", page("Not found"));

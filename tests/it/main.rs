@@ -15,6 +15,7 @@ mod crash;
 mod crawl_kill;
 mod crawl_look;
 mod crawl_refresh;
+mod crawl_roles;
 mod crawl_site;
 mod crawl_source;
 mod crawl_traps;

@@ -8,8 +8,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use corpora_contracts::ids::Name;
 use corpora_fetch::{CommitMode, Options};
 
-use crate::crawl::DryRunArguments;
-
+use crate::crawl::dry_run::DryRunArguments;
+use crate::crawl::roles::{CollectArguments, CoordinatorArguments, RoleArguments, StorageArguments, WorkerArguments};
 use crate::page::PageArguments;
 
 /// A reviewed list of sources in, a licensed, verified, reproducible text corpus out.
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     Pin(PinArguments),
     /// Read one page as extract does: main text, title, language, links, metadata, rights
     Page(PageArguments),
-    /// Look at crawls before they are run
+    /// Look at crawls before they are run, and run the roles of one apart
     Crawl {
         #[command(subcommand)]
         command: CrawlCommand,
@@ -311,6 +311,16 @@ pub(crate) struct PinArguments {
 pub(crate) enum CrawlCommand {
     /// What each crawl would ask for and what not, and why: asks for robots.txt and the seeds, and keeps nothing
     DryRun(DryRunArguments),
+    /// Decide what is asked for, until the crawl has ended; one at a time
+    Coordinator(CoordinatorArguments),
+    /// Ask for pages until it is stopped; as many as you like
+    Worker(WorkerArguments),
+    /// Store pages until it is stopped; as many as you like
+    StorageWorker(StorageArguments),
+    /// Make raw parts of a crawl that has ended
+    Collect(CollectArguments),
+    /// Put dead letters back on their queues
+    Redrive(RoleArguments),
 }
 
 #[derive(Debug, Subcommand)]

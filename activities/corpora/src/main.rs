@@ -25,7 +25,7 @@ use std::process;
 use clap::Parser as _;
 use corpora_contracts::outcome::ExitCode;
 
-use crate::cli::{Cli, Command, ConfigCommand, CrawlCommand};
+use crate::cli::{Cli, Command, ConfigCommand};
 use crate::output::Output;
 
 fn main() -> process::ExitCode {
@@ -74,7 +74,7 @@ async fn dispatch(cli: Cli, bars: Option<bars::Bars>) -> ExitCode {
         Command::Run { stage: _ } => ExitCode::Usage,
         Command::Page(arguments) => page::run(&arguments, output),
         Command::Pin(arguments) => pin::run(&arguments, output, bars).await,
-        Command::Crawl { command: CrawlCommand::DryRun(arguments) } => crawl::dry_run(&arguments, output).await,
+        Command::Crawl { command } => crawl::run(&command, output, bars).await,
         Command::Ledger { command } => ledger::run(&command, output).await,
         Command::Gc(arguments) => gc::run(&arguments, output).await,
         Command::Config { command: ConfigCommand::Check { config } } => check::run(&config, output),

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
+use crate::coordinator::{self, rights_note};
 use crate::pages::{Pages, PagesError};
 
 /// URLs read from the frontier at a time.
@@ -78,6 +79,8 @@ pub struct Collected {
     /// Links on the shortest path from a seed.
     pub depth: u32,
     line: Bytes,
+    /// What its host states of its use and the page itself does not say, with what it says.
+    rights: Option<Box<RawValue>>,
 }
 
 /// What is needed of a stored page; its source stays as it is written, so that it is not unescaped and escaped again.
@@ -123,7 +126,12 @@ impl Collected {
     /// # Errors
     /// [`CollectError::Page`].
     pub fn content(&self) -> Result<Content<'_>, CollectError> {
-        serde_json::from_slice(&self.line).map_err(|source| CollectError::Page { url: self.url.clone(), source })
+        let content: Result<Content<'_>, _> = serde_json::from_slice(&self.line);
+        let mut content = content.map_err(|source| CollectError::Page { url: self.url.clone(), source })?;
+        if let Some(rights) = &self.rights {
+            content.document.metadata.rights = Some(rights);
+        }
+        Ok(content)
     }
 }
 
@@ -132,8 +140,9 @@ impl<S: FrontierStore> Collection<S> {
     ///
     /// # Errors
     /// [`CollectError`].
-    pub async fn begin(frontier: S, objects: Arc<dyn ObjectStore>) -> Result<Self, CollectError> {
-        let pages = Pages::read(objects).await?;
+    pub async fn begin(mut frontier: S, objects: Arc<dyn ObjectStore>) -> Result<Self, CollectError> {
+        let crawl_id = coordinator::crawl_id(&mut frontier)?.unwrap_or_default();
+        let pages = Pages::read(objects, &crawl_id).await?;
         Ok(Self { frontier, pages, batch: Vec::new().into_iter(), after: None, hasher: Sha256::new(), count: 0 })
     }
 
@@ -148,7 +157,9 @@ impl<S: FrontierStore> Collection<S> {
         let Some(StoredPage { key: url, depth }) = self.batch.next() else { return Ok(None) };
         self.after = Some(url.clone());
         let line = self.pages.line(&url).await?.ok_or_else(|| CollectError::Lost { url: url.clone() })?;
-        let collected = Collected { url, depth, line };
+        let rights = self.frontier.note(&rights_note(&url))?;
+        let rights = rights.and_then(|rights| RawValue::from_string(rights).ok());
+        let collected = Collected { url, depth, line, rights };
         let sha256 = collected.content()?.document.metadata.body_sha256;
         let sha256 = sha256.ok_or_else(|| CollectError::Lost { url: collected.url.clone() })?;
         self.hasher.update(format!("{}\t{sha256}\n", collected.url));
@@ -185,6 +196,7 @@ mod tests {
             let new = NewUrl { key: url, address: url, host, depth: *depth, state, reason: "", parent: None, found: 0 };
             frontier.add(&new).unwrap();
         }
+        frontier.put_note(coordinator::CRAWL_ID, &sample("", "").crawl_id).unwrap();
         frontier.commit().unwrap();
         frontier
     }
@@ -243,6 +255,20 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_page_of_another_crawl_is_passed_over_and_what_a_host_states_is_added() {
+        let old = StorageMessage { crawl_id: "docs.0".to_owned(), ..sample("http://a.example/", "old") };
+        let mut frontier = frontier(&[("http://a.example/", 0)]);
+        frontier.put_note(&rights_note("http://a.example/"), r#"{"content_signal":["ai-train=yes"]}"#).unwrap();
+        frontier.commit().unwrap();
+        let objects = objects(&[&[sample("http://a.example/", "new")], &[old]]).await;
+        let mut collection = Collection::begin(frontier, objects).await.unwrap();
+        let page = collection.next().await.unwrap().unwrap();
+        let document = page.content().unwrap().document;
+        assert_eq!(document.html.get(), "\"new\"");
+        assert_eq!(document.metadata.rights.unwrap().get(), r#"{"content_signal":["ai-train=yes"]}"#);
+    }
+
+    #[tokio::test]
     async fn a_crawl_without_pages_has_the_digest_of_nothing() {
         let (pages, digest) = collect(frontier(&[]), objects(&[]).await).await;
         assert_eq!((pages.len(), digest), (0, Digest::of(b"")));
@@ -256,8 +282,10 @@ mod tests {
         assert!(error.to_string().contains("http://a.example/gone"), "{error}");
         let objects = objects(&[]).await;
         let key = object_store::path::Path::from("raw/2026-01-01/worker-1/x.jsonl");
-        object_store::ObjectStoreExt::put(&*objects, &key, "{\"url\":\"u\"}\nno page\n".into()).await.unwrap();
+        object_store::ObjectStoreExt::put(&*objects, &key, "{\"crawl_id\":\"c\",\"url\":\"u\"}\nno page\n".into())
+            .await
+            .unwrap();
         let error = Collection::begin(frontier(), objects).await.unwrap_err();
-        assert!(error.to_string().contains("x.jsonl") && error.to_string().contains("byte 12"), "{error}");
+        assert!(error.to_string().contains("x.jsonl") && error.to_string().contains("byte 27"), "{error}");
     }
 }

@@ -38,8 +38,12 @@ pub use errand::{Errand, Kind};
 use hosts::Hosts;
 pub use look::{HostLook, Look};
 use recent::Recent;
+#[cfg(test)]
+pub(crate) use start::CRAWL_ID;
+pub use start::crawl_id;
 pub use status::{CrawlStatus, HostStatus, status};
 pub use visit::Timing;
+pub(crate) use visit::rights_note;
 
 /// Jobs of one batch, at most: what a queue takes at once.
 pub const BATCH: usize = 10;

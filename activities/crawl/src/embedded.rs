@@ -18,6 +18,10 @@ use crate::role::{Answer, Fetcher, KeepError, Keeper, Visit};
 /// What comes back in one round, at most: as much is lost and asked for again when the process dies.
 const MOST_OF_A_ROUND: usize = 64;
 
+/// So long is waited for more to come back in the same round: what comes together is made durable together, and each sync of the
+/// disk costs more than this.
+const LINGER: Duration = Duration::from_millis(3);
+
 /// Why a crawl stopped before its end. Its state stands, and the next run goes on.
 #[derive(Debug, thiserror::Error)]
 pub enum CrawlError {
@@ -111,8 +115,10 @@ pub async fn drive<F: Fetcher, K: Keeper>(
     mut watch: impl FnMut(Standing),
 ) -> Result<End, CrawlError> {
     let mut workers = Workers { fetcher, clock, tasks: JoinSet::new() };
+    let mut told = Vec::new();
     loop {
         let then = next_requests(coordinator, &mut workers)?;
+        workers.fetcher.settled(std::mem::take(&mut told));
         watch(coordinator.standing());
         if then == Rest::Over {
             return Ok(End::Idle);
@@ -124,7 +130,10 @@ pub async fn drive<F: Fetcher, K: Keeper>(
         let mut pages = Vec::new();
         for back in round {
             match back {
-                Back::Visit(visit, timing) => pages.extend(coordinator.on_visit(*visit, timing)?),
+                Back::Visit(visit, timing) => {
+                    told.push(visit.discovery.job_id.clone());
+                    pages.extend(coordinator.on_visit(*visit, timing)?);
+                }
                 Back::Answer(errand, answer, timing) => coordinator.on_answer(*errand, answer, timing)?,
             }
         }
@@ -169,9 +178,11 @@ impl<F: Fetcher> Workers<F> {
         for job in due.jobs {
             let (fetcher, clock) = (self.fetcher.clone(), self.clock);
             self.tasks.spawn(async move {
-                let began = clock.now();
+                let asked = clock.now();
                 let visit = fetcher.visit(&job).await;
-                Back::Visit(Box::new(visit), Timing { began, ended: clock.now() })
+                let ended = clock.now();
+                let began = visit.took.map_or(asked, |took| ended.before(took));
+                Back::Visit(Box::new(visit), Timing { began, ended })
             });
         }
         for errand in due.errands {
@@ -199,9 +210,18 @@ impl<F: Fetcher> Workers<F> {
         };
         let mut round = Vec::new();
         let mut next = first;
+        let linger = tokio::time::sleep(LINGER);
+        tokio::pin!(linger);
         while let Some(back) = next {
             round.push(back.map_err(|source| CrawlError::Worker { source })?);
-            next = if round.len() < MOST_OF_A_ROUND { self.tasks.try_join_next() } else { None };
+            if round.len() == MOST_OF_A_ROUND {
+                break;
+            }
+            next = tokio::select! {
+                biased;
+                back = self.tasks.join_next() => back,
+                () = &mut linger => None,
+            };
         }
         Ok(Some(round))
     }

@@ -6,7 +6,9 @@
 pub mod collect;
 pub mod coordinator;
 pub mod embedded;
+pub mod metrics_file;
 pub mod pages;
+pub mod remote;
 pub mod role;
 pub mod runs;
 pub mod storage;

@@ -67,15 +67,16 @@ pub struct Pages {
 /// What the index needs of a line; the rest is passed over.
 #[derive(Deserialize)]
 struct Head {
+    crawl_id: String,
     url: String,
 }
 
 impl Pages {
-    /// Reads every object below [`PREFIX`].
+    /// Reads every object below [`PREFIX`]. Pages of other crawls than this one are passed over.
     ///
     /// # Errors
     /// [`PagesError`].
-    pub async fn read(objects: Arc<dyn ObjectStore>) -> Result<Self, PagesError> {
+    pub async fn read(objects: Arc<dyn ObjectStore>, crawl_id: &str) -> Result<Self, PagesError> {
         // An empty name is a file of SQLite's own, gone with the connection.
         let connection = Connection::open("")?;
         connection.execute_batch(
@@ -93,7 +94,7 @@ impl Pages {
                 Err(error) => Err(error),
             };
             let bytes = bytes.map_err(|source| PagesError::Object { key: key.to_string(), source })?;
-            pages.add(key.as_ref(), &bytes)?;
+            pages.add(key.as_ref(), &bytes, crawl_id)?;
         }
         Ok(pages)
     }
@@ -126,7 +127,7 @@ impl Pages {
         Ok(keys)
     }
 
-    fn add(&self, key: &str, bytes: &[u8]) -> Result<(), PagesError> {
+    fn add(&self, key: &str, bytes: &[u8], crawl_id: &str) -> Result<(), PagesError> {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = index.transaction()?;
         transaction.execute("INSERT INTO objects (key) VALUES (?1)", [key])?;
@@ -140,8 +141,10 @@ impl Pages {
                     at: start as u64,
                     source,
                 })?;
-                let length = line.trim_ascii_end().len();
-                insert.execute(params![head.url, object, start as i64, length as i64])?;
+                if head.crawl_id == crawl_id {
+                    let length = line.trim_ascii_end().len();
+                    insert.execute(params![head.url, object, start as i64, length as i64])?;
+                }
                 start += line.len();
             }
         }

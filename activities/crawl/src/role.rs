@@ -1,4 +1,6 @@
-//! What the roles ask of each other when they run in one process.
+//! What the coordinator asks of those who fetch and of those who keep, wherever they run.
+
+use std::time::Duration;
 
 use corpora_contracts::message::{CrawlJob, DiscoveryMessage, StorageMessage};
 use corpora_contracts::outcome::Disposition;
@@ -7,10 +9,12 @@ use corpora_web::url::NormalUrl;
 /// What a worker made of one job.
 #[derive(Debug, Clone)]
 pub struct Visit {
-    /// The page, where there is one that may be kept.
+    /// The page, where there is one that may be kept and the worker has not sent it to the storage itself.
     pub storage: Option<StorageMessage>,
     /// What the coordinator learns.
     pub discovery: DiscoveryMessage,
+    /// How long the request took, where it did not begin when the job was handed out.
+    pub took: Option<Duration>,
 }
 
 /// An answer to one request that is about a host and not about a page; redirects are not followed.
@@ -35,6 +39,11 @@ pub trait Fetcher: Clone + Send + Sync + 'static {
 
     /// Asks for robots.txt and the like, reading `most` bytes at the most.
     fn ask(&self, url: &NormalUrl, most: usize) -> impl Future<Output = Answer> + Send;
+
+    /// What came of these jobs is durable: nobody needs to tell it again.
+    fn settled(&self, jobs: Vec<String>) {
+        drop(jobs);
+    }
 }
 
 /// A page could not be kept.

@@ -116,14 +116,15 @@ impl<M: MetadataStore> StorageWorker<M> {
     /// Those that the table does not have as stored, each once.
     async fn unknown<'a>(&self, pages: &'a [StorageMessage]) -> Result<Vec<&'a StorageMessage>, StorageError> {
         let mut fresh: Vec<&StorageMessage> = Vec::new();
-        for page in pages {
-            let is_double = fresh.iter().any(|other| (&other.crawl_id, &other.url) == (&page.crawl_id, &page.url));
-            if is_double {
-                continue;
-            }
-            let row = self.metadata.get(&page.crawl_id, &[&page.url]).await?.pop().flatten();
-            if row.is_none_or(|row| row.status != PageStatus::Success) {
-                fresh.push(page);
+        for of_crawl in pages.chunk_by(|one, other| one.crawl_id == other.crawl_id) {
+            let urls: Vec<&str> = of_crawl.iter().map(|page| page.url.as_str()).collect();
+            let rows = self.metadata.get(&of_crawl[0].crawl_id, &urls).await?;
+            for (page, row) in of_crawl.iter().zip(rows) {
+                let is_stored = row.is_some_and(|row| row.status == PageStatus::Success);
+                let is_double = |other: &&StorageMessage| (&other.crawl_id, &other.url) == (&page.crawl_id, &page.url);
+                if !is_stored && !fresh.iter().any(is_double) {
+                    fresh.push(page);
+                }
             }
         }
         Ok(fresh)

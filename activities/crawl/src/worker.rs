@@ -10,6 +10,7 @@ mod body;
 mod client;
 mod guard;
 mod page;
+pub mod queued;
 mod unpack;
 
 use std::sync::Arc;
@@ -157,6 +158,8 @@ impl Worker {
 #[must_use]
 pub fn publish(result: WorkerResult) -> Visit {
     let canonical = CanonicalUrl::parse(&result.final_url).map(String::from);
+    let rights = result.document.as_ref().and_then(|document| document.metadata.rights.clone());
+    let took_ms = Some(result.processing_time_ms);
     let discovery = DiscoveryMessage {
         v: None,
         job_id: result.job_id,
@@ -165,7 +168,7 @@ pub fn publish(result: WorkerResult) -> Visit {
         final_url: result.final_url,
         parent_depth: result.depth,
         links: result.links,
-        outcome: result.outcome,
+        outcome: result.outcome.map(|outcome| Outcome { rights, took_ms, ..outcome }),
     };
     let storage = match (result.document, result.status_code, canonical) {
         (Some(document), Some(status_code), Ok(url)) => Some(StorageMessage {
@@ -180,7 +183,7 @@ pub fn publish(result: WorkerResult) -> Visit {
         }),
         _ => None,
     };
-    Visit { storage, discovery }
+    Visit { storage, discovery, took: None }
 }
 
 impl Fetcher for Worker {

@@ -52,7 +52,7 @@ fn visit(job: &CrawlJob, number: u64) -> Visit {
         links: (number * LINKS..(number + 1) * LINKS).map(link).collect(),
         outcome: Some(Outcome { status_code: Some(200), error: Some("noindex".to_owned()), ..Outcome::default() }),
     };
-    Visit { storage: None, discovery }
+    Visit { storage: None, discovery, took: None }
 }
 
 #[test]

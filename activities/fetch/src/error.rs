@@ -10,6 +10,7 @@ use corpora_crawl::collect::CollectError;
 use corpora_crawl::embedded::CrawlError;
 use corpora_crawl::role::KeepError;
 use corpora_crawl::storage::StorageError;
+use corpora_ports::PortError;
 use corpora_ports::frontier::FrontierStoreError;
 use corpora_stage::chain;
 use corpora_stage::durable::{FileError, is_disk_full};
@@ -94,6 +95,26 @@ pub enum SourceError {
     /// A finished crawl's pages cannot be collected.
     #[error(transparent)]
     Collect(#[from] CollectError),
+    /// A queue between the roles of a crawl failed.
+    #[error(transparent)]
+    Queue(#[from] PortError),
+    /// A crawl whose roles run apart is not over.
+    #[error("collect its pages: its coordinator has not ended; `corpora crawl coordinator` runs it to its end")]
+    NotEnded,
+    /// Pages of a crawl whose roles run apart are on their way.
+    #[error("collect its pages: {pages} wait for a storage worker; `corpora crawl storage-worker` stores them")]
+    NotStored {
+        /// Messages on the storage queue.
+        pages: u64,
+    },
+    /// Pages of a crawl whose roles run apart could not be stored.
+    #[error(
+        "collect its pages: {letters} could not be stored, as the log of the storage worker says; `corpora crawl redrive` puts them back"
+    )]
+    DeadLetters {
+        /// Dead letters of the storage queue.
+        letters: u64,
+    },
     /// No seed of a crawl leads to a page, and none will next time.
     #[error("read any of its seeds ({reasons}); correct `seed_urls`, or ask their owner")]
     SeedsFailed {
@@ -152,7 +173,9 @@ impl SourceError {
             Self::Storage(error) => error.disposition(),
             Self::Crawl(error) => error.disposition(),
             Self::Collect(error) => error.disposition(),
-            Self::NothingYet { .. } => Disposition::Retry,
+            Self::Queue(error) => error.disposition(),
+            Self::NothingYet { .. } | Self::NotEnded | Self::NotStored { .. } => Disposition::Retry,
+            Self::DeadLetters { .. } => Disposition::Fail,
             Self::CrawlClient(_) | Self::SeedsFailed { .. } => Disposition::Fail,
             Self::Location(_) | Self::Credential(_) | Self::Client(_) => Disposition::Fail,
             Self::Local { .. } | Self::Quarantined { .. } => Disposition::Fail,
@@ -177,7 +200,9 @@ impl SourceError {
             Self::Quarantined { .. } => "digest_mismatch",
             Self::Split(error) => split_kind(error),
             Self::CrawlClient(_) => "client",
-            Self::Storage(_) | Self::Crawl(_) | Self::Collect(_) => crawl_kind(self),
+            Self::Storage(_) | Self::Crawl(_) | Self::Collect(_) | Self::Queue(_) => crawl_kind(self),
+            Self::NotEnded | Self::NotStored { .. } => "not_ended",
+            Self::DeadLetters { .. } => "dead_letters",
             Self::SeedsFailed { .. } => "seeds",
             Self::NothingYet { .. } => "unreachable",
             Self::Run(_) => "ledger",

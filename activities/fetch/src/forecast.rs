@@ -1,6 +1,6 @@
 //! What a fetch would do, told without a request and without writing.
 
-use corpora_contracts::config::{Config, Crawl, Source};
+use corpora_contracts::config::{Config, Crawl, Engine, Source};
 use corpora_contracts::ids::Name;
 use corpora_contracts::layout::Layout;
 use corpora_contracts::ledger::{Ledger, Row};
@@ -75,9 +75,12 @@ fn of_crawl(
         return Ok(forecast);
     }
     let run = runs::newest(layout, &crawl.id, &crawl.key).map_err(HoldingsError::from)?;
+    let is_apart = crawl.engine == Engine::Queues;
     Ok(Forecast::due(match run {
         Some(run) if run.note.ended.is_some() => format!("crawled, and not published yet; {NO_REQUEST}"),
+        Some(_) if is_apart => "its coordinator has not ended".to_owned(),
         Some(_) => "the crawl goes on where it stopped".to_owned(),
+        None if is_apart => "no coordinator has crawled it".to_owned(),
         None if held.is_empty() => "never crawled".to_owned(),
         None => "a key of its table changed".to_owned(),
     }))

@@ -40,11 +40,14 @@ pub mod split;
 pub mod tidy;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use corpora_contracts::config::Config;
+use corpora_contracts::config::{Config, Crawl};
+use corpora_contracts::receipt::CrawlReport;
 use corpora_contracts::summary::FetchSummary;
 use corpora_stage::{Context, Outcome};
 
+pub use crawl::queues;
 pub use options::{CommitMode, Options};
 
 /// Fetches the config's sources and commits their rows; `base` is the folder that relative urls resolve against.
@@ -52,4 +55,20 @@ pub use options::{CommitMode, Options};
 /// It never fails as a whole: what went wrong stands in the outcome's entries and was logged once.
 pub async fn run(config: &Config, base: &Path, options: &Options, context: &Context) -> Outcome<FetchSummary> {
     schedule::run(config, base, options, context).await
+}
+
+/// Runs the coordinator of a crawl whose roles run apart to the crawl's end; [`run`] then makes raw parts of its pages. What
+/// it came to; none when the crawl is cached.
+///
+/// # Errors
+/// [`error::SourceError`]; the next coordinator goes on from where this one stopped.
+pub async fn coordinate(
+    config: &Config,
+    crawl: &Crawl,
+    base: &Path,
+    options: &Options,
+    context: &Context,
+) -> Result<Option<CrawlReport>, error::SourceError> {
+    let shop = schedule::open_shop(config, base, options, context).map_err(Arc::new)?;
+    crawl::CrawlVisit::new(&shop, Arc::new(crawl.clone())).coordinate().await
 }

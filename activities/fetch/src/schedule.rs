@@ -73,7 +73,7 @@ pub(crate) async fn run(config: &Config, base: &Path, options: &Options, context
 }
 
 /// What every source needs first: the ledger.
-fn open_shop(config: &Config, base: &Path, options: &Options, context: &Context) -> Result<Shop, RunError> {
+pub(crate) fn open_shop(config: &Config, base: &Path, options: &Options, context: &Context) -> Result<Shop, RunError> {
     let stop = context.cancel.child_token();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(Shop {

@@ -25,10 +25,14 @@ pub fn check() -> Result<(), InvalidProxy> {
     check_in(|name| std::env::var_os(name))
 }
 
-/// Whether any variable of this process names a proxy, and the hosts of those that do.
+/// The hosts of the proxies that the variables of this process name.
 #[must_use]
 pub fn hosts() -> Vec<String> {
-    let value = |pair: [&str; 2]| pair.into_iter().find_map(std::env::var_os);
+    hosts_in(|name| std::env::var_os(name))
+}
+
+fn hosts_in(value_of: impl Fn(&str) -> Option<OsString>) -> Vec<String> {
+    let value = |pair: [&str; 2]| pair.into_iter().find_map(&value_of);
     let host = |value: OsString| {
         Some(value.to_str()?.parse::<Uri>().ok()?.host()?.trim_matches(['[', ']']).to_ascii_lowercase())
     };
@@ -101,6 +105,13 @@ mod tests {
         };
         assert_eq!(check(&[]), Ok(()));
         assert_eq!(check(&[("HTTP_PROXY", ""), ("http_proxy", "no proxy")]), Ok(()));
+        let hosts = |set: &[(&str, &str)]| {
+            hosts_in(|name| set.iter().find(|(set, _)| *set == name).map(|(_, value)| OsString::from(value)))
+        };
+        assert_eq!(hosts(&[]), [""; 0]);
+        assert_eq!(hosts(&[("HTTP_PROXY", ""), ("http_proxy", "http://other:1")]), [""; 0]);
+        assert_eq!(hosts(&[("https_proxy", "http://me:s3cret@Proxy.Example:3128")]), ["proxy.example"]);
+        assert_eq!(hosts(&[("ALL_PROXY", "http://[::1]:3128")]), ["::1"]);
         for variable in VARIABLES.concat() {
             let error = check(&[(variable, "http://me:s3cret@proxy:port")]).unwrap_err();
             assert_eq!(error, InvalidProxy { variable });

@@ -7,6 +7,7 @@
 mod memory;
 pub mod suite;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use memory::MemoryQueue;
@@ -59,6 +60,38 @@ pub trait Queue: Send + Sync {
     /// # Errors
     /// [`PortError`].
     fn redrive(&self) -> impl Future<Output = Result<u64, PortError>> + Send;
+}
+
+/// A queue that several hold.
+impl<Q: Queue> Queue for Arc<Q> {
+    fn send(&self, bodies: &[Vec<u8>]) -> impl Future<Output = Result<(), PortError>> + Send {
+        (**self).send(bodies)
+    }
+
+    fn receive(
+        &self,
+        most: usize,
+        hidden: Duration,
+        wait: Duration,
+    ) -> impl Future<Output = Result<Vec<Delivery>, PortError>> + Send {
+        (**self).receive(most, hidden, wait)
+    }
+
+    fn delete(&self, deliveries: &[DeliveryId]) -> impl Future<Output = Result<(), PortError>> + Send {
+        (**self).delete(deliveries)
+    }
+
+    fn hide(&self, deliveries: &[DeliveryId], hidden: Duration) -> impl Future<Output = Result<(), PortError>> + Send {
+        (**self).hide(deliveries, hidden)
+    }
+
+    fn level(&self) -> impl Future<Output = Result<Level, PortError>> + Send {
+        (**self).level()
+    }
+
+    fn redrive(&self) -> impl Future<Output = Result<u64, PortError>> + Send {
+        (**self).redrive()
+    }
 }
 
 /// One delivery of a message; a second delivery of it has another id.

@@ -1,6 +1,5 @@
 //! What is valid and planned, but not built yet: refused by its name. A release that builds it deletes it here.
 
-use super::Engine;
 use super::document::{Document, Table, Value};
 use super::locations::tables;
 use super::problem::{Problem, one_of};
@@ -15,12 +14,11 @@ const BUILT: &[&str] = &[
     Format::Wet.as_str(),
 ];
 
-/// Formats, engines of crawls and places of a dataset that this release cannot run.
+/// Formats and places of a dataset that this release cannot run.
 #[must_use]
 pub fn unbuilt(document: &Document) -> Vec<Problem> {
     let formats = tables(document, "sources").filter_map(|(at, _, table)| format(at, table));
-    let crawls = tables(document, "crawls").filter_map(|(at, _, table)| engine(at, table));
-    formats.chain(crawls).chain(store(document)).collect()
+    formats.chain(store(document)).collect()
 }
 
 /// `[store]` in anything but the artifacts directory and SQLite.
@@ -47,13 +45,6 @@ fn format(at: usize, table: &Table) -> Option<Problem> {
     }
     let expected = format!("format `{text}` is not built yet; built are {}", built());
     Some(Problem::of(node, &format!("sources[{at}].format"), expected))
-}
-
-fn engine(at: usize, table: &Table) -> Option<Problem> {
-    let node = &table.get("engine")?.node;
-    let Value::Text(text) = &node.value else { return None };
-    let expected = format!("engine `{text}` is not built yet; built is `{}`", Engine::Embedded);
-    (text == Engine::Queues.as_str()).then(|| Problem::of(node, &format!("crawls[{at}].engine"), expected))
 }
 
 fn built() -> String {

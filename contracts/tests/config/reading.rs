@@ -132,23 +132,6 @@ fn formats_that_are_not_built_are_refused_by_name() {
 }
 
 #[test]
-fn an_engine_of_crawls_that_is_not_built_is_refused_by_name() {
-    let text = |engine: &str| {
-        format!(
-            "dataset = 'd'\nversion = 'v'\n[[crawls]]\nid = 'c'\nseed_urls = ['https://h.example/']\n\
-             allowed_domains = ['h.example']\nmax_depth = 1\nuser_agent = 'bot'\nlicense_spdx = 'MIT'\n{engine}"
-        )
-    };
-    let found = read(&text("engine = 'queues'")).problems;
-    let expected = "`crawls[0].engine` is `queues`: engine `queues` is not built yet; built is `embedded`";
-    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
-    assert_eq!(found[0].line, Some(10));
-    for built in ["", "engine = 'embedded'"] {
-        assert_eq!(read(&text(built)).problems, []);
-    }
-}
-
-#[test]
 fn places_of_a_dataset_that_are_not_built_are_refused_by_name() {
     let base = config(&[source("a", "x", "")]);
     for (line, expected) in [

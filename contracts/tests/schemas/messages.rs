@@ -47,7 +47,14 @@ fn full() -> Document {
 }
 
 fn outcome() -> Outcome {
-    Outcome { status_code: Some(200), retry_after_s: None, error: None, bytes: Some(HTML.len() as u64) }
+    Outcome {
+        status_code: Some(200),
+        retry_after_s: None,
+        error: None,
+        bytes: Some(HTML.len() as u64),
+        took_ms: Some(213),
+        rights: Some(object(&json!({"robots": ["noai"]}))),
+    }
 }
 
 #[test]
@@ -146,6 +153,8 @@ fn discovery_message() {
             retry_after_s: Some(120),
             error: Some("http_status".into()),
             bytes: None,
+            took_ms: None,
+            rights: None,
         }),
         ..page.clone()
     };

@@ -22,14 +22,14 @@ pub const REDIRECT: &str = "redirect";
 pub const REDIRECT_LOOP: &str = "redirect_loop";
 /// Another address answered with the same page.
 pub const DUPLICATE: &str = "duplicate";
-/// A worker kept nothing of it and did not say why.
-pub const NOT_KEPT: &str = "not_kept";
+/// The worker that had its job never told what came of it.
+pub const LOST: &str = "lost";
 
 /// It would be asked for, if this were more than a look.
 pub const NOT_ASKED: &str = "not_asked";
 
 /// Failures to get an answer that may pass.
-const PASSING: &[&str] = &["dns", "connect", "tls", "tls_cut", "timeout", "cut"];
+const PASSING: &[&str] = &["dns", "connect", "tls", "tls_cut", "timeout", "cut", LOST];
 
 /// Failures that say nothing of the page and all of the host.
 const OF_THE_HOST: &[&str] = &["dns", "connect", "tls", "tls_cut"];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corpora_contracts::config::Use;
-use corpora_ports::frontier::{FrontierStore, HostId, State};
+use corpora_ports::frontier::{FrontierStore, FrontierStoreError, HostId, State};
 use corpora_web::frontier::{Budget, Frontier, Manners, Moment, Spent};
 use corpora_web::retry_after::LONGEST_WAIT;
 use corpora_web::rights::Purpose;
@@ -20,7 +20,7 @@ use super::{Coordinator, CoordinatorError, Settings, WINDOW, job, reason, turn};
 /// What decides about the pages: a state of another key is another crawl's.
 const KEY: &str = "key";
 /// The crawl's id in messages.
-const CRAWL_ID: &str = "crawl_id";
+pub(crate) const CRAWL_ID: &str = "crawl_id";
 /// How the last run ended, if it did.
 pub(super) const ENDED: &str = "ended";
 /// Pages, bytes, milliseconds, requests and stored pages so far.
@@ -28,6 +28,14 @@ pub(super) const SPENT: &str = "spent";
 
 /// The form of the state. A state of another form is not read.
 const FORM: &str = "1";
+
+/// The crawl's id in messages, as a state has it; none of a state that is empty.
+///
+/// # Errors
+/// When the state cannot be read.
+pub fn crawl_id(store: &mut impl FrontierStore) -> Result<Option<String>, FrontierStoreError> {
+    store.note(CRAWL_ID)
+}
 
 impl Coordinator {
     /// A coordinator over this state: a new crawl where the state is empty or of another crawl, else the one that it holds.

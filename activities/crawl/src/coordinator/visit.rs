@@ -44,7 +44,7 @@ impl Coordinator {
     /// # Errors
     /// When the state cannot be read or written.
     pub fn on_visit(&mut self, visit: Visit, timing: Timing) -> Result<Option<StorageMessage>, CoordinatorError> {
-        let Visit { storage, discovery } = visit;
+        let Visit { storage, discovery, took: _ } = visit;
         let Some(under_way) = self.under_way.remove(&discovery.job_id) else { return Ok(None) };
         let Some(url) = self.store.get(under_way.url)? else { return Ok(None) };
         let outcome = discovery.outcome.clone().unwrap_or_default();
@@ -86,24 +86,34 @@ impl Coordinator {
         };
         let Some(mut page) = self.answering(url, &address, now)? else { return Ok(None) };
         let id = page.id;
-        let refusal = match storage {
-            None => Some(reason::NOT_KEPT.to_owned()),
-            Some(mut storage) => match self.refused_by_host(&address, page.host, &mut storage) {
-                Some(refusal) => Some(refusal.to_owned()),
-                None => {
-                    (page.state, page.reason) = (State::Stored, String::new());
-                    self.store.put(&page)?;
-                    self.stored += 1;
-                    storage.url.clone_from(&page.key);
-                    storage.depth = page.depth;
-                    self.follow(id, &discovery.links, now)?;
-                    return Ok(Some(storage));
-                }
-            },
-        };
-        self.leave(page, refusal.unwrap_or_default())?;
+        let own = signals_of(discovery);
+        let all = self.with_what_its_host_states(&address, page.host, own.clone());
+        if let Some(refusal) = all.decide(self.purpose).refusal {
+            self.leave(page, refusal.as_str().to_owned())?;
+            self.follow(id, &discovery.links, now)?;
+            return Ok(None);
+        }
+        (page.state, page.reason) = (State::Stored, String::new());
+        self.store.put(&page)?;
+        self.stored += 1;
         self.follow(id, &discovery.links, now)?;
-        Ok(None)
+        let rights = if all == own { None } else { serde_json::to_value(&all).ok() };
+        match (storage, rights) {
+            (Some(mut storage), rights) => {
+                storage.url.clone_from(&page.key);
+                storage.depth = page.depth;
+                if let Some(Value::Object(rights)) = rights {
+                    storage.document.metadata.rights = Some(rights);
+                }
+                Ok(Some(storage))
+            }
+            // The page went its own way to the storage; what is to stand in it is kept for whoever collects.
+            (None, Some(rights)) => {
+                self.store.put_note(&rights_note(&page.key), &rights.to_string())?;
+                Ok(None)
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// The record of the address that answered. A worker may have followed redirects: what it came to is a candidate as any
@@ -273,31 +283,28 @@ impl Coordinator {
         policy.is_none_or(|policy| !policy.allows(address.path_and_query()))
     }
 
-    /// Adds to a page what its host says of its use, and asks whether that refuses it.
-    fn refused_by_host(
-        &mut self,
-        address: &NormalUrl,
-        host: HostId,
-        storage: &mut StorageMessage,
-    ) -> Option<&'static str> {
-        let host = self.hosts.get_mut(host)?;
+    /// Adds to what a page states of its use what its host states.
+    fn with_what_its_host_states(&mut self, address: &NormalUrl, host: HostId, mut signals: Signals) -> Signals {
+        let Some(host) = self.hosts.get_mut(host) else { return signals };
         let path = address.path_and_query();
         let stated = host.policy.as_ref().map(|policy| policy.stated(path)).unwrap_or_default();
-        let reservation = host.reservations.as_ref().and_then(|reservations| reservations.of(path));
-        let rights = storage.document.metadata.rights.take();
-        let mut signals: Signals =
-            rights.and_then(|rights| serde_json::from_value(Value::Object(rights)).ok()).unwrap_or_default();
         signals.add_stated(&stated);
-        if let Some(reservation) = reservation {
+        if let Some(reservation) = host.reservations.as_ref().and_then(|reservations| reservations.of(path)) {
             signals.add_reservation(reservation);
         }
-        if !signals.is_silent()
-            && let Ok(Value::Object(rights)) = serde_json::to_value(&signals)
-        {
-            storage.document.metadata.rights = Some(rights);
-        }
-        signals.decide(self.purpose).refusal.map(|refusal| refusal.as_str())
+        signals
     }
+}
+
+/// Where the coordinator notes the rights of a page that it did not hand to the storage itself.
+pub(crate) fn rights_note(url: &str) -> String {
+    format!("rights {url}")
+}
+
+/// What a page and its headers state.
+fn signals_of(discovery: &DiscoveryMessage) -> Signals {
+    let rights = discovery.outcome.as_ref().and_then(|outcome| outcome.rights.clone());
+    rights.and_then(|rights| serde_json::from_value(Value::Object(rights)).ok()).unwrap_or_default()
 }
 
 /// What an outcome means. 429 and 5xx may pass, other statuses that are no page stay (the contract's exit codes).

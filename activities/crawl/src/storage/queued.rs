@@ -12,8 +12,8 @@ use super::{StorageError, StorageWorker};
 /// How long a batch is hidden from other storage workers: longer than writing ten large pages takes.
 const HIDDEN: Duration = Duration::from_secs(300);
 
-/// How long one call waits for messages.
-const WAIT: Duration = Duration::from_secs(20);
+/// How long one call waits for messages: as long as a storage worker without work takes to see that it is to stop.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// What a storage worker did until it was stopped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,17 +34,18 @@ pub async fn run<Q: Queue, M: MetadataStore>(
     cancel: &CancellationToken,
 ) -> Result<Handled, StorageError> {
     let mut handled = Handled::default();
-    loop {
-        let received = tokio::select! {
-            received = queue.receive(BATCH, HIDDEN, WAIT) => received?,
-            () = cancel.cancelled() => return Ok(handled),
-        };
+    while !cancel.is_cancelled() {
+        let received = queue.receive(BATCH, HIDDEN, WAIT).await?;
+        if received.is_empty() {
+            continue;
+        }
         let (pages, ids) = readable(&received);
         handled.unreadable += (received.len() - pages.len()) as u64;
         worker.store(&pages).await?;
         queue.delete(&ids).await?;
         handled.stored += pages.len() as u64;
     }
+    Ok(handled)
 }
 
 /// The messages of a batch that can be read, and what to delete them by.

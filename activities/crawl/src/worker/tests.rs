@@ -134,7 +134,7 @@ async fn a_page_comes_with_its_links_and_digest_and_makes_two_messages() {
     assert!(head.contains("user-agent: corpora-test/1.0 (+https://example.org/bot)\r\n"), "{head}");
     assert!(head.contains("accept-encoding: gzip, br, zstd\r\n") && !head.contains("referer"), "{head}");
 
-    let Visit { storage, discovery } = publish(result.clone());
+    let Visit { storage, discovery, took: _ } = publish(result.clone());
     let storage = storage.unwrap();
     assert_eq!((storage.url, storage.status_code), (site.url("/p"), 200));
     assert_eq!(storage.document.html, PAGE);

@@ -84,7 +84,7 @@ impl Fetcher for Site {
             links,
             outcome: Some(Outcome { status_code: Some(200), bytes: Some(10), ..Outcome::default() }),
         };
-        Visit { storage: Some(storage), discovery }
+        Visit { storage: Some(storage), discovery, took: None }
     }
 
     async fn ask(&self, url: &NormalUrl, _most: usize) -> Answer {

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use corpora_contracts::message::{self, StorageMessage};
 use corpora_crawl::collect::CollectError;
+use corpora_crawl::coordinator;
 use corpora_crawl::pages::Pages;
 use corpora_crawl::runs::Run;
 use corpora_crawl::storage;
 use corpora_crawl::worker::Earlier;
+use corpora_local::frontier::SqliteFrontier;
 use corpora_web::url::CanonicalUrl;
 
 use crate::error::SourceError;
@@ -27,7 +29,9 @@ struct EarlierPages {
 /// # Errors
 /// When they cannot be read.
 pub(super) async fn open(run: &Run) -> Result<Arc<dyn Earlier>, SourceError> {
-    let pages = Pages::read(storage::local_objects(&run.folder)?).await.map_err(CollectError::from)?;
+    let mut frontier = SqliteFrontier::open(&run.frontier()).map_err(CollectError::from)?;
+    let crawl_id = coordinator::crawl_id(&mut frontier).map_err(CollectError::from)?.unwrap_or_default();
+    let pages = Pages::read(storage::local_objects(&run.folder)?, &crawl_id).await.map_err(CollectError::from)?;
     Ok(Arc::new(EarlierPages { pages, folder: run.folder.clone() }))
 }
 

@@ -1,29 +1,21 @@
-//! The counters of a crawl, and the file from which Prometheus's node exporter, or a person, reads them.
-
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+//! The counters of a crawl.
 
 use corpora_crawl::coordinator::Standing;
+use corpora_crawl::metrics_file::MetricsFile;
 use corpora_ports::metrics::{Counters, Metrics as _};
-use corpora_stage::chain;
-use corpora_stage::durable;
-
-/// The file is written so often, at most.
-const PAUSE: Duration = Duration::from_secs(5);
 
 /// Counts what a crawl comes to in this run.
 #[derive(Debug)]
 pub(super) struct Gauge {
     counters: Counters,
-    file: Option<PathBuf>,
+    file: MetricsFile,
     known: Standing,
-    written: Option<Instant>,
 }
 
 impl Gauge {
     /// A gauge of a crawl that stands so.
-    pub(super) fn new(counters: Counters, file: Option<PathBuf>, known: Standing) -> Self {
-        Self { counters, file, known, written: None }
+    pub(super) fn new(counters: Counters, file: MetricsFile, known: Standing) -> Self {
+        Self { counters, file, known }
     }
 
     /// Counts what has come on top.
@@ -32,17 +24,11 @@ impl Gauge {
         self.counters.add("crawl.pages.stored", standing.stored.saturating_sub(self.known.stored));
         self.counters.add("crawl.bytes", standing.bytes.saturating_sub(self.known.bytes));
         self.known = standing;
-        if self.written.is_none_or(|written| written.elapsed() >= PAUSE) {
-            self.write();
-        }
+        self.file.refresh();
     }
 
-    /// Writes the file, whole. One that cannot be written costs nothing but itself.
+    /// Writes the file once more, at the end.
     pub(super) fn write(&mut self) {
-        let Some(file) = &self.file else { return };
-        self.written = Some(Instant::now());
-        if let Err(error) = durable::write_atomic(file, self.counters.to_prometheus().as_bytes(), None) {
-            tracing::warn!("write the metrics: {}", chain(&error));
-        }
+        self.file.write();
     }
 }

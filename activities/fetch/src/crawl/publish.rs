@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use corpora_contracts::config::Crawl;
+use corpora_contracts::config::{Crawl, Engine};
 use corpora_contracts::ids::Digest;
 use corpora_contracts::layout::RawVersion;
 use corpora_contracts::receipt::{Receipt, SplitSettings};
@@ -15,6 +15,7 @@ use corpora_local::frontier::SqliteFrontier;
 use corpora_stage::holdings::Holding;
 use corpora_stage::{durable, fault};
 
+use super::queues;
 use crate::error::SourceError;
 use crate::source::Shop;
 use crate::split::{Outcome, PageWriter};
@@ -93,7 +94,11 @@ async fn write(
     aside: &Path,
 ) -> Result<Written, SourceError> {
     let frontier = SqliteFrontier::open(&run.frontier()).map_err(CollectError::from)?;
-    let mut collection = Collection::begin(frontier, storage::local_objects(&run.folder)?).await?;
+    let folder = match crawl.engine {
+        Engine::Embedded => run.folder.clone(),
+        Engine::Queues => queues::store(&shop.context.layout, &crawl.id)?,
+    };
+    let mut collection = Collection::begin(frontier, storage::local_objects(&folder)?).await?;
     let mut writer = PageWriter::new(aside, settings.part_docs)?;
     let mut bytes = 0;
     while let Some(page) = collection.next().await? {

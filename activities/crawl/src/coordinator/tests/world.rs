@@ -207,9 +207,11 @@ impl World {
                 retry_after_s: reply.retry_after,
                 error: reply.error.map(str::to_owned),
                 bytes: Some(reply.body.len() as u64),
+                rights: storage.as_ref().and_then(|page: &StorageMessage| page.document.metadata.rights.clone()),
+                took_ms: None,
             }),
         };
-        Visit { storage, discovery }
+        Visit { storage, discovery, took: None }
     }
 
     fn answer(&mut self, errand: &Errand) -> Answer {

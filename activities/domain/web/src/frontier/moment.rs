@@ -31,6 +31,13 @@ impl Moment {
         Self(self.0.saturating_add(millis))
     }
 
+    /// So much earlier; parts of a millisecond do not count, so that nothing that follows from it is ever early.
+    #[must_use]
+    pub fn before(self, time: Duration) -> Self {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self(self.0.saturating_sub(millis))
+    }
+
     /// How long after `earlier` this is; nothing when it is not.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
@@ -47,6 +54,8 @@ mod tests {
         let moment = Moment::from_millis(10);
         assert_eq!(moment.after(Duration::from_micros(1)), Moment::from_millis(11));
         assert_eq!(moment.after(Duration::from_millis(5)).since(moment), Duration::from_millis(5));
+        assert_eq!(moment.before(Duration::from_micros(1_999)), Moment::from_millis(9));
+        assert_eq!(moment.before(Duration::MAX), Moment::START);
         assert_eq!(moment.since(Moment::from_millis(11)), Duration::ZERO);
         assert_eq!(moment.after(Duration::MAX).as_millis(), u64::MAX);
     }
