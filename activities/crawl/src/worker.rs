@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use corpora_contracts::config::{Crawl, Redirects, Use};
 use corpora_contracts::message::{CrawlJob, DiscoveryMessage, Document, Outcome, StorageMessage, WorkerResult};
+use corpora_http::client::ClientError;
 use corpora_ports::metrics::{JOBS_FAILED, JOBS_STARTED, JOBS_SUCCEEDED, Metrics};
 use corpora_stage::clock::{Clock, real_unix_seconds};
 use corpora_web::redirect::MOST_HOPS;
@@ -29,8 +30,6 @@ use reqwest::header::{self, HeaderMap, HeaderName};
 
 use crate::role::{Answer, Fetcher, Visit};
 use client::{Client, Failed, Validators};
-
-pub use client::ClientError;
 
 /// How a worker asks and what it keeps.
 #[derive(Debug, Clone)]

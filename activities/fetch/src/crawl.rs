@@ -208,7 +208,7 @@ impl<'a> CrawlVisit<'a> {
         let options = &self.shop.options;
         let metrics: Arc<dyn Metrics> = Arc::new(options.counters.clone());
         let settings = Settings::of(&self.crawl, options.timeout, self.shop.context.clock);
-        Worker::refreshing(settings, metrics, earlier).map_err(SourceError::CrawlClient)
+        Ok(Worker::refreshing(settings, metrics, earlier).map_err(Arc::new)?)
     }
 
     fn coordinator(&self, run: &Run, clock: RunClock) -> Result<Coordinator, CrawlError> {

@@ -10,6 +10,7 @@ use corpora_crawl::collect::CollectError;
 use corpora_crawl::embedded::CrawlError;
 use corpora_crawl::role::KeepError;
 use corpora_crawl::storage::StorageError;
+use corpora_http::client::ClientError;
 use corpora_ports::PortError;
 use corpora_ports::frontier::FrontierStoreError;
 use corpora_stage::chain;
@@ -20,7 +21,7 @@ use corpora_stage::lock::LockError;
 
 use crate::credentials::CredentialError;
 use crate::failure::DownloadError;
-use crate::http::{ClientError, HttpError};
+use crate::http::HttpError;
 use crate::location::InvalidLocation;
 use crate::split::SplitError;
 
@@ -83,9 +84,6 @@ pub enum SourceError {
     /// The verified bytes are no documents.
     #[error(transparent)]
     Split(#[from] SplitError),
-    /// There is no HTTP client to crawl with.
-    #[error(transparent)]
-    CrawlClient(#[from] corpora_crawl::worker::ClientError),
     /// A crawl's pages cannot be stored.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -176,7 +174,7 @@ impl SourceError {
             Self::Queue(error) => error.disposition(),
             Self::NothingYet { .. } | Self::NotEnded | Self::NotStored { .. } => Disposition::Retry,
             Self::DeadLetters { .. } => Disposition::Fail,
-            Self::CrawlClient(_) | Self::SeedsFailed { .. } => Disposition::Fail,
+            Self::SeedsFailed { .. } => Disposition::Fail,
             Self::Location(_) | Self::Credential(_) | Self::Client(_) => Disposition::Fail,
             Self::Local { .. } | Self::Quarantined { .. } => Disposition::Fail,
             Self::Cancelled => Disposition::Cancelled,
@@ -199,7 +197,6 @@ impl SourceError {
             Self::Local { .. } => "local_file",
             Self::Quarantined { .. } => "digest_mismatch",
             Self::Split(error) => split_kind(error),
-            Self::CrawlClient(_) => "client",
             Self::Storage(_) | Self::Crawl(_) | Self::Collect(_) | Self::Queue(_) => crawl_kind(self),
             Self::NotEnded | Self::NotStored { .. } => "not_ended",
             Self::DeadLetters { .. } => "dead_letters",

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use corpora_contracts::outcome::Disposition;
+use corpora_http::client::{self, ClientError};
 pub use corpora_http::fault::TransportFault;
-use corpora_http::proxies::{self, InvalidProxy};
-use corpora_http::trust::{self, Protocols, TrustError};
+use corpora_http::trust::Protocols;
 use corpora_stage::fault;
 use corpora_web::redact;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_RANGE, RANGE};
@@ -14,23 +14,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::credentials::Credential;
-
-/// Why there is no client: the environment is wrong, and will be next time.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// A proxy variable names no proxy.
-    #[error(transparent)]
-    Proxy(#[from] InvalidProxy),
-    /// A CA variable gives no certificate.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    /// The HTTP library refuses the settings.
-    #[error("set up the HTTP client")]
-    Settings {
-        /// The library's error.
-        source: reqwest::Error,
-    },
-}
 
 /// What a request failed of before a whole answer was here.
 #[derive(Debug, thiserror::Error)]
@@ -102,20 +85,15 @@ pub struct Ask<'a> {
 }
 
 impl Client {
-    /// A client that takes proxies from the usual variables, and whom it trusts from [`trust::tls`].
+    /// A client of [`client::builder`] that speaks HTTP/1.1 and asks for bytes as they are.
     ///
     /// # Errors
     /// [`ClientError`].
     pub fn new(timeout: Duration, cancel: CancellationToken) -> Result<Self, ClientError> {
-        proxies::check()?;
-        let builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(trust::tls(Protocols::Http1)?)
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
+        let builder = client::builder(Protocols::Http1)?
             .user_agent(concat!("corpora/", env!("CARGO_PKG_VERSION")))
             .default_headers(HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))]));
-        let inner = builder.build().map_err(|source| ClientError::Settings { source })?;
-        Ok(Self { inner, timeout, cancel })
+        Ok(Self { inner: client::build(builder)?, timeout, cancel })
     }
 
     /// Sends one request and waits for the head of its answer.

@@ -2,6 +2,7 @@
 //!
 //! A crate of its own, so that neither the stages nor the crawl know each other, and none but these two builds TLS.
 
+pub mod client;
 pub mod fault;
 pub mod proxies;
 pub mod trust;

@@ -49,7 +49,6 @@ impl Coordinator {
             delay: crawl.delay.duration(),
             per_host: crawl.per_host,
             concurrency: crawl.concurrency,
-            pages_per_host: None,
             window: WINDOW,
         };
         let budget = Budget {

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use corpora_contracts::message::StorageMessage;
+use corpora_http::client::{self, ClientError};
 use corpora_http::fault::TransportFault;
-use corpora_http::proxies::{self, InvalidProxy};
-use corpora_http::trust::{self, Protocols, TrustError};
+use corpora_http::proxies;
+use corpora_http::trust::Protocols;
 use corpora_web::url::NormalUrl;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
@@ -23,23 +24,6 @@ const CODINGS: &str = "gzip, br, zstd";
 
 /// The most bytes of all headers of an answer over HTTP/2; over HTTP/1.1 the library has bounds of its own.
 const MOST_HEADERS: u32 = 64 << 10;
-
-/// Why there is no client: the environment or the config is wrong, and will be next time.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// A proxy variable names no proxy.
-    #[error(transparent)]
-    Proxy(#[from] InvalidProxy),
-    /// A CA variable gives no certificate.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    /// The HTTP library refuses the settings.
-    #[error("set up the HTTP client of the crawl")]
-    Settings {
-        /// The library's error.
-        source: reqwest::Error,
-    },
-}
 
 /// Why an answer is not here, or not whole. The word is what the coordinator is told.
 #[derive(Debug, thiserror::Error)]
@@ -135,20 +119,16 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(settings: &Settings) -> Result<Self, ClientError> {
-        proxies::check()?;
         let guard = Arc::new(Guard::new(settings.allow_private_networks, proxies::hosts()));
         let headers =
             [(ACCEPT, HeaderValue::from_static(WANTED)), (ACCEPT_ENCODING, HeaderValue::from_static(CODINGS))];
-        let builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(trust::tls(Protocols::Http2)?)
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
+        let builder = client::builder(Protocols::Http2)?
             .user_agent(&settings.user_agent)
             .default_headers(HeaderMap::from_iter(headers))
             .http2_max_header_list_size(MOST_HEADERS)
             .connect_timeout(settings.silence)
             .dns_resolver(Arc::clone(&guard));
-        let inner = builder.build().map_err(|source| ClientError::Settings { source })?;
+        let inner = client::build(builder)?;
         Ok(Self { inner, guard, silence: settings.silence, page_timeout: settings.page_timeout })
     }
 

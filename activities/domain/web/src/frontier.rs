@@ -45,8 +45,6 @@ pub struct Manners {
     pub per_host: u32,
     /// Hosts asked at the same time, at least 1.
     pub concurrency: u32,
-    /// Pages asked of one host, at most.
-    pub pages_per_host: Option<u64>,
     /// URLs of one host that are held here, at most.
     pub window: usize,
 }
@@ -131,13 +129,12 @@ impl<E> Frontier<E> {
     ///
     /// The pace is the slower one of ours and the host's Crawl-delay.
     pub fn open(&mut self, id: HostId, crawl_delay: Option<Duration>, asked: u64) -> Opened {
-        let most = self.manners.pages_per_host.unwrap_or(u64::MAX);
         let wanted = crawl_delay.unwrap_or_default();
         let (most, pace, opened) = if wanted > LONGEST_CRAWL_DELAY {
-            (most.min(1), self.manners.delay, Opened::TooSlow(wanted))
+            (1, self.manners.delay, Opened::TooSlow(wanted))
         } else {
             let pace = wanted.max(self.manners.delay);
-            (most, pace, Opened::At(pace))
+            (u64::MAX, pace, Opened::At(pace))
         };
         self.change(id, |host| {
             host.delay = pace;

@@ -11,7 +11,7 @@ const A: HostId = HostId(1);
 const B: HostId = HostId(2);
 
 fn manners() -> Manners {
-    Manners { delay: Duration::from_secs(1), per_host: 1, concurrency: 8, pages_per_host: None, window: 4 }
+    Manners { delay: Duration::from_secs(1), per_host: 1, concurrency: 8, window: 4 }
 }
 
 fn at(millis: u64) -> Moment {
@@ -205,18 +205,6 @@ fn a_shut_host_keeps_its_pages_and_what_is_not_wanted_is_let_go() {
 }
 
 #[test]
-fn a_host_has_its_share_of_pages() {
-    let manners = Manners { pages_per_host: Some(2), delay: Duration::ZERO, ..manners() };
-    let mut frontier = open(manners, &[(A, &[1, 2, 3])]);
-    for url in [1, 2] {
-        assert_eq!(frontier.next(at(0)), page(A, url));
-        frontier.ended(A, None);
-    }
-    assert_eq!(frontier.next(at(0)), Next::Idle);
-    assert!(frontier.is_closed(A));
-}
-
-#[test]
 fn what_nobody_asked_for_changes_nothing() {
     let mut frontier: Frontier<()> = Frontier::new(manners());
     frontier.ended(A, Some(at(1)));
@@ -268,7 +256,7 @@ proptest! {
         ),
     ) {
         let delay = Duration::from_millis(delay);
-        let manners = Manners { delay, per_host, concurrency, pages_per_host: None, window };
+        let manners = Manners { delay, per_host, concurrency, window };
         let mut world = World::new(manners.clone(), &sites);
         world.run();
         for (index, site) in sites.iter().enumerate() {
