@@ -7,10 +7,13 @@ use std::fs;
 #[must_use]
 pub fn processes_with(name: &str, value: &str) -> Vec<u32> {
     let wanted = format!("{name}={value}").into_bytes();
-    let ids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter(|id: &u32| {
+    let has_it = |id: &u32| {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == wanted)
-    })
-    .collect()
+    };
+    let ids = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut found: Vec<u32> = ids.filter(has_it).collect();
+    // Reading takes a while: one may have ended, and its successor begun, since the first was found.
+    found.retain(has_it);
+    found
 }
