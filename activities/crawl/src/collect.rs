@@ -120,21 +120,6 @@ pub struct ContentMetadata<'a> {
     pub rights: Option<&'a RawValue>,
 }
 
-impl Collected {
-    /// What is in it.
-    ///
-    /// # Errors
-    /// [`CollectError::Page`].
-    pub fn content(&self) -> Result<Content<'_>, CollectError> {
-        let content: Result<Content<'_>, _> = serde_json::from_slice(&self.line);
-        let mut content = content.map_err(|source| CollectError::Page { url: self.url.clone(), source })?;
-        if let Some(rights) = &self.rights {
-            content.document.metadata.rights = Some(rights);
-        }
-        Ok(content)
-    }
-}
-
 impl<S: FrontierStore> Collection<S> {
     /// Begins to collect what this frontier has as stored.
     ///
@@ -159,15 +144,27 @@ impl<S: FrontierStore> Collection<S> {
         let line = self.pages.line(&url).await?.ok_or_else(|| CollectError::Lost { url: url.clone() })?;
         let rights = self.frontier.note(&rights_note(&url))?;
         let rights = rights.and_then(|rights| RawValue::from_string(rights).ok());
-        let collected = Collected { url, depth, line, rights };
-        let sha256 = collected.content()?.document.metadata.body_sha256;
-        let sha256 = sha256.ok_or_else(|| CollectError::Lost { url: collected.url.clone() })?;
-        self.hasher.update(format!("{}\t{sha256}\n", collected.url));
-        self.count += 1;
-        Ok(Some(collected))
+        Ok(Some(Collected { url, depth, line, rights }))
     }
 
-    /// The digest over the pages so far, as the ledger has it: SHA-256 of the sorted lines
+    /// What is in a page, which then counts for the digest: to be asked once for each, in their order.
+    ///
+    /// # Errors
+    /// [`CollectError`].
+    pub fn open<'c>(&mut self, page: &'c Collected) -> Result<Content<'c>, CollectError> {
+        let content: Result<Content<'_>, _> = serde_json::from_slice(&page.line);
+        let mut content = content.map_err(|source| CollectError::Page { url: page.url.clone(), source })?;
+        if let Some(rights) = &page.rights {
+            content.document.metadata.rights = Some(rights);
+        }
+        let sha256 = content.document.metadata.body_sha256;
+        let sha256 = sha256.ok_or_else(|| CollectError::Lost { url: page.url.clone() })?;
+        self.hasher.update(format!("{}\t{sha256}\n", page.url));
+        self.count += 1;
+        Ok(content)
+    }
+
+    /// The digest over the pages that were opened, as the ledger has it: SHA-256 of the sorted lines
     /// `<canonical url>\t<sha256 of the body>\n`; and how many they are.
     #[must_use]
     pub fn digest(self) -> (Digest, u64) {
@@ -218,7 +215,7 @@ mod tests {
         let mut collection = Collection::begin(frontier, objects).await.unwrap();
         let mut pages = Vec::new();
         while let Some(page) = collection.next().await.unwrap() {
-            let html = serde_json::from_str(page.content().unwrap().document.html.get()).unwrap();
+            let html = serde_json::from_str(collection.open(&page).unwrap().document.html.get()).unwrap();
             pages.push((page.url.clone(), page.depth, html));
         }
         let (digest, count) = collection.digest();
@@ -263,7 +260,7 @@ mod tests {
         let objects = objects(&[&[sample("http://a.example/", "new")], &[old]]).await;
         let mut collection = Collection::begin(frontier, objects).await.unwrap();
         let page = collection.next().await.unwrap().unwrap();
-        let document = page.content().unwrap().document;
+        let document = collection.open(&page).unwrap().document;
         assert_eq!(document.html.get(), "\"new\"");
         assert_eq!(document.metadata.rights.unwrap().get(), r#"{"content_signal":["ai-train=yes"]}"#);
     }

@@ -135,7 +135,8 @@ impl Pages {
         {
             let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO pages VALUES (?1, ?2, ?3, ?4)")?;
             let mut start = 0;
-            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            while let Some(rest) = bytes.get(start..).filter(|rest| !rest.is_empty()) {
+                let line = &rest[..memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1)];
                 let head: Head = serde_json::from_slice(line).map_err(|source| PagesError::Line {
                     key: key.to_owned(),
                     at: start as u64,

@@ -8,7 +8,7 @@ use corpora_contracts::config::{Crawl, Engine};
 use corpora_contracts::ids::Digest;
 use corpora_contracts::layout::RawVersion;
 use corpora_contracts::receipt::{Receipt, SplitSettings};
-use corpora_crawl::collect::{CollectError, Collected, Collection};
+use corpora_crawl::collect::{CollectError, Collected, Collection, Content};
 use corpora_crawl::runs::Run;
 use corpora_crawl::storage;
 use corpora_local::frontier::SqliteFrontier;
@@ -105,15 +105,20 @@ async fn write(
         if shop.stop.is_cancelled() {
             return Err(SourceError::Cancelled);
         }
-        bytes += put(&mut writer, crawl, &page)?;
+        let content = collection.open(&page)?;
+        bytes += put(&mut writer, crawl, &page, &content)?;
     }
     let (sha256, _) = collection.digest();
     Ok(Written { sha256, bytes, outcome: writer.finish()? })
 }
 
 /// Writes one page as a raw document; how many bytes its decoded source has.
-fn put(writer: &mut PageWriter<'_>, crawl: &Crawl, page: &Collected) -> Result<u64, SourceError> {
-    let content = page.content()?;
+fn put(
+    writer: &mut PageWriter<'_>,
+    crawl: &Crawl,
+    page: &Collected,
+    content: &Content<'_>,
+) -> Result<u64, SourceError> {
     let (document, metadata) = (&content.document, &content.document.metadata);
     let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
     let mut line = format!(
@@ -145,14 +150,11 @@ fn put(writer: &mut PageWriter<'_>, crawl: &Crawl, page: &Collected) -> Result<u
 fn decoded_bytes(quoted: &str) -> u64 {
     let inner = quoted.as_bytes();
     let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
-    let (mut at, mut bytes) = (0, 0);
-    while at < inner.len() {
-        at += match (inner[at], inner.get(at + 1)) {
-            (b'\\', Some(b'u')) => 6,
-            (b'\\', _) => 2,
-            _ => 1,
-        };
-        bytes += 1;
+    let (mut rest, mut bytes) = (inner, inner.len() as u64);
+    while let Some(escape) = memchr::memchr(b'\\', rest) {
+        let width = if rest.get(escape + 1) == Some(&b'u') { 6 } else { 2 };
+        bytes -= width - 1;
+        rest = rest.get(escape + width as usize..).unwrap_or_default();
     }
     bytes
 }
