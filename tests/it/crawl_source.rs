@@ -5,6 +5,10 @@ use std::time::Duration;
 use corpora_contracts::ids::Digest;
 use corpora_contracts::receipt::CrawlEnd;
 use corpora_contracts::summary::Status;
+use corpora_local::SqliteMetadata;
+use corpora_local::frontier::SqliteFrontier;
+use corpora_ports::frontier::FrontierStore as _;
+use corpora_ports::metadata::{MetadataStore as _, PageStatus};
 use corpora_tests::harness::{ConfigToml, Lab, PUBLISHED, Signal, TINY, crawl_config, wait_until};
 use corpora_tests::servers::{Answer, Gate, Site, html};
 use serde_json::{Value, json};
@@ -91,6 +95,35 @@ fn a_site_becomes_a_verified_dataset_and_a_second_build_asks_nothing() {
     let _ = lab.program(["ledger", "verify", "--full", "--config"]).arg(lab.work.config_file()).run().exits(0);
     let swept = lab.program(["gc", "--config"]).arg(lab.work.config_file()).run().exits(0);
     assert!(swept.stdout.contains("\"items\":[]"), "{}", swept.stdout);
+}
+
+#[test]
+fn the_table_of_pages_says_what_became_of_every_url() {
+    let lab = lab();
+    lab.server.serve("/b", page("b", &["/old", "/private", "http://elsewhere.example/"]));
+    lab.server.serve("/old", Answer::redirect(301, "/a"));
+    lab.server.serve("/robots.txt", Answer::object("User-agent: *\nDisallow: /private\n"));
+    let _ = lab.fetch_config(config(&lab, &json!({}))).exits(0);
+    let run = lab.work.artifacts().join("corpus/crawls/site/1");
+    let mut frontier = SqliteFrontier::open_to_read(&run.join("frontier.sqlite")).unwrap().unwrap();
+    let crawl_id = frontier.note("crawl_id").unwrap().unwrap();
+    let table = SqliteMetadata::open(&run.join("metadata.sqlite")).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let rows = runtime.block_on(table.list(&crawl_id, None, 100)).unwrap().into_iter().map(|(_, row)| row);
+    let mut told: Vec<(String, PageStatus, Option<u16>, bool)> = rows
+        .map(|row| (row.url.replace(&lab.url(""), ""), row.status, row.status_code, row.s3_key.is_some()))
+        .collect();
+    told.sort();
+    let expected = [
+        ("/", PageStatus::Success, Some(200), true),
+        ("/a", PageStatus::Success, Some(200), true),
+        ("/b", PageStatus::Success, Some(200), true),
+        ("/gone", PageStatus::Failed, Some(404), false),
+        ("/old", PageStatus::Redirect, None, false),
+        ("/private", PageStatus::Refused, None, false),
+        ("http://elsewhere.example/", PageStatus::Refused, None, false),
+    ];
+    assert_eq!(told, expected.map(|(url, status, code, is_stored)| (url.to_owned(), status, code, is_stored)));
 }
 
 #[test]

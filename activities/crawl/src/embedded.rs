@@ -20,7 +20,7 @@ const MOST_OF_A_ROUND: usize = 64;
 
 /// So long is waited for more to come back in the same round: what comes together is made durable together, and each sync of the
 /// disk costs more than this.
-const LINGER: Duration = Duration::from_millis(3);
+const LINGER: Duration = Duration::from_millis(5);
 
 /// Why a crawl stopped before its end. Its state stands, and the next run goes on.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@
 //! leaves lines that no row names; the page comes again, and whoever reads objects takes the last line of a URL.
 
 mod queued;
+mod rest;
 
 use std::error::Error;
 use std::path::Path;
@@ -24,6 +25,7 @@ use object_store::{ObjectStore, PutMode, PutOptions, PutPayload};
 use crate::role::{KeepError, Keeper};
 
 pub use queued::{Handled, run};
+pub use rest::tell_the_rest;
 
 /// The folder that objects of pages lie in.
 pub const PREFIX: &str = "raw";
@@ -169,7 +171,9 @@ impl<M: MetadataStore> StorageWorker<M> {
 
 /// The lines of one object, and how many pages they are.
 fn lines(pages: &[&StorageMessage]) -> Result<(Vec<u8>, usize), StorageError> {
-    let (mut lines, mut taken) = (Vec::new(), 0);
+    // What JSON adds to a source is a tenth of it, or thereabouts.
+    let likely: usize = pages.iter().map(|page| page.document.html.len() / 8 * 9 + 1024).sum();
+    let (mut lines, mut taken) = (Vec::with_capacity(likely.min(OBJECT_BYTES)), 0);
     for page in pages {
         if lines.len() >= OBJECT_BYTES {
             break;
@@ -184,11 +188,14 @@ fn lines(pages: &[&StorageMessage]) -> Result<(Vec<u8>, usize), StorageError> {
 
 impl<M: MetadataStore> Keeper for StorageWorker<M> {
     async fn keep(&mut self, pages: Vec<StorageMessage>) -> Result<(), KeepError> {
-        self.store(&pages).await.map_err(|error| KeepError {
-            disposition: error.disposition(),
-            is_disk_full: is_disk_full(&error),
-            source: Box::new(error),
-        })
+        Ok(self.store(&pages).await?)
+    }
+}
+
+impl From<StorageError> for KeepError {
+    fn from(error: StorageError) -> Self {
+        let (disposition, is_disk_full) = (error.disposition(), is_disk_full(&error));
+        Self { disposition, is_disk_full, source: Box::new(error) }
     }
 }
 

@@ -17,7 +17,7 @@ use corpora_contracts::message::StorageMessage;
 use corpora_contracts::progress::Kind;
 use corpora_contracts::receipt::{CrawlReport, SplitSettings};
 use corpora_contracts::summary::Status;
-use corpora_crawl::coordinator::{self, Coordinator, Ended, Standing};
+use corpora_crawl::coordinator::{self, Coordinator, End, Ended, Standing};
 use corpora_crawl::embedded::{self, CrawlError, RunClock};
 use corpora_crawl::metrics_file::MetricsFile;
 use corpora_crawl::remote;
@@ -158,7 +158,8 @@ impl<'a> CrawlVisit<'a> {
         };
         let worker = self.worker(earlier)?;
         let metadata = SqliteMetadata::open(&run.metadata()).map_err(storage::StorageError::from)?;
-        let mut keeper = StorageWorker::new(storage::local_objects(&run.folder)?, metadata, STORAGE, context.clock);
+        let objects = storage::local_objects(&run.folder)?;
+        let mut keeper = StorageWorker::new(objects, metadata.clone(), STORAGE, context.clock);
         let clock = RunClock::start();
         let coordinator = self.coordinator(run, clock)?;
         let before = coordinator.standing();
@@ -169,7 +170,7 @@ impl<'a> CrawlVisit<'a> {
         };
         let ended = embedded::run(coordinator, clock, worker, &mut keeper, &self.shop.stop, watch).await;
         gauge.write();
-        self.ended(&ended?, before, run)
+        self.ended(&ended?, before, run, &metadata).await
     }
 
     /// The same by workers and a storage worker that run apart.
@@ -201,7 +202,9 @@ impl<'a> CrawlVisit<'a> {
         gauge.write();
         let ended = ended?;
         exchange.finish().await?;
-        self.ended(&ended, before, run)
+        let table = queues::store(layout, &self.crawl.id)?.join(queues::METADATA);
+        let metadata = SqliteMetadata::open(&table).map_err(storage::StorageError::from)?;
+        self.ended(&ended, before, run, &metadata).await
     }
 
     fn worker(&self, earlier: Option<Arc<dyn Earlier>>) -> Result<Worker, SourceError> {
@@ -229,10 +232,20 @@ impl<'a> CrawlVisit<'a> {
         Reporter::new(self.shop.context.progress.clone(), &self.crawl.id, "pages")
     }
 
-    /// What the end of a run means.
-    fn ended(&mut self, ended: &Ended, before: Standing, run: &Run) -> Result<Ending, SourceError> {
+    /// What the end of a run means; what is not stored gets its rows in the table of pages.
+    async fn ended(
+        &mut self,
+        ended: &Ended,
+        before: Standing,
+        run: &Run,
+        metadata: &SqliteMetadata,
+    ) -> Result<Ending, SourceError> {
         self.tally.requests += ended.requests.saturating_sub(before.requests);
         self.tally.bytes += ended.bytes.saturating_sub(before.bytes);
+        if ended.end != End::Cancelled {
+            let frontier = SqliteFrontier::open(&run.frontier()).map_err(coordinator::CoordinatorError::from);
+            storage::tell_the_rest(&mut frontier.map_err(CrawlError::from)?, metadata).await?;
+        }
         ending::tell(&self.crawl.id, ended);
         ending::judge(ended, run, self.shop.context.clock)
     }

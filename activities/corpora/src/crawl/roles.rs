@@ -301,7 +301,7 @@ async fn store(arguments: &StorageArguments, output: Output) -> Result<ExitCode,
     let role = arguments.role.begin(None)?;
     let folder = queues::store(&role.context.layout, &role.crawl.id).map_err(|error| failure(&error))?;
     let stored = |error: storage::StorageError| Failure::new(error.disposition().into(), &error);
-    let metadata = SqliteMetadata::open(&folder.join("metadata.sqlite")).map_err(|error| stored(error.into()))?;
+    let metadata = SqliteMetadata::open(&folder.join(queues::METADATA)).map_err(|error| stored(error.into()))?;
     let objects = storage::local_objects(&folder).map_err(stored)?;
     let name = arguments.name.as_ref().map_or_else(|| std::process::id().to_string(), Name::to_string);
     let mut worker = StorageWorker::new(objects, metadata, name, role.context.clock);

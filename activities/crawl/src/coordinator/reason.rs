@@ -62,6 +62,14 @@ pub fn is_failure(reason: &str) -> bool {
     FOR_GOOD.contains(&reason) || status.is_some_and(|status| !matches!(status, 404 | 410))
 }
 
+/// Whether an address was asked for and gave no page: a status, an answer that cannot be read, none in time. The rest is kept out
+/// by a rule or a bound.
+#[must_use]
+pub fn is_failed_answer(reason: &str) -> bool {
+    const UNREADABLE: &[&str] = &["page_timeout", "content_encoding"];
+    reason.starts_with("http_") || FOR_GOOD.contains(&reason) || UNREADABLE.contains(&reason)
+}
+
 /// The word for a status that is no page.
 #[must_use]
 pub fn of_status(status: u16) -> String {

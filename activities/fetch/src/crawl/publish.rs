@@ -129,6 +129,7 @@ fn put(
     )
     .into_bytes();
     let html = document.html.get();
+    line.reserve(html.len() + 1024);
     line.extend_from_slice(html.as_bytes());
     let charset = metadata.charset.as_deref().unwrap_or_default();
     let mut meta = format!("{{\"charset\":{},\"depth\":{}", quoted(charset), page.depth);

@@ -16,6 +16,9 @@ pub const STORAGE: &str = "storage";
 /// What came of jobs, from the workers to the coordinator.
 pub const DISCOVERY: &str = "discovery";
 
+/// The table of pages in the storage worker's folder.
+pub const METADATA: &str = "metadata.sqlite";
+
 /// A message that was received so often and never deleted is a dead letter.
 const MOST_RECEIVES: u32 = 5;
 
