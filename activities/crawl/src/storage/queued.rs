@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{StorageError, StorageWorker};
 
-/// How long a batch is hidden from other storage workers: longer than writing ten large pages takes.
-const HIDDEN: Duration = Duration::from_secs(300);
+/// How long a batch is hidden from other storage workers: longer than writing ten large pages takes. When it does not suffice, two
+/// write the same pages, which are one page each to whoever collects.
+const HIDDEN: Duration = Duration::from_secs(30);
 
 /// How long one call waits for messages: as long as a storage worker without work takes to see that it is to stop.
 const WAIT: Duration = Duration::from_secs(1);
