@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use whatlang::Lang;
 
 /// The form of identification, to be raised with every change of what [`language`] answers for any text.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// At most so many characters of a text are looked at: more cost more than they tell.
 pub const MOST_CHARACTERS: usize = 600;
@@ -41,6 +41,10 @@ impl Language {
 #[must_use]
 pub fn language(text: &str) -> Language {
     let sample = sample(text);
+    // Some signs are in the alphabet of one language alone, such as the middle dot in Catalan.
+    if !sample.contains(char::is_alphabetic) {
+        return Language::UNDETERMINED;
+    }
     let Some(found) = whatlang::detect(&sample) else { return Language::UNDETERMINED };
     let is_sure = found.confidence() >= SURE || agrees(&sample, found.lang());
     if is_sure { Language(code(found.lang())) } else { Language::UNDETERMINED }
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_undetermined() {
-        for text in ["", " \n", "12345", "!?", "1 + 1 = 2", "🎉🎉", "xx", "ok", "fn main() { println!(\"hi\"); }"] {
+        for text in ["", " \n", "12345", "!?", "·", "1 + 1 = 2", "🎉🎉", "xx", "ok", "fn main() { println!(\"hi\"); }"] {
             assert_eq!(language(text), Language::UNDETERMINED, "{text:?}");
         }
     }
