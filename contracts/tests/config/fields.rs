@@ -119,7 +119,7 @@ const CASES: &[Case] = &[
     case(Where::Crawl, "max_duration", &["1", "86400", "0.5"], &[]),
     case(Where::Crawl, "page_timeout", &["30", "0.25", "1e1"], &[]),
     case(Where::Crawl, "page_bytes", &["1", "10_485_760"], &[]),
-    case(Where::Crawl, "delay", &["0", "0.0", "1.5", "31536000"], &[]),
+    case(Where::Crawl, "delay", &["0", "0.0", "1.5", "31536000"], &[("999999999999999999999999999999999999999999999", true)]),
     case(Where::Crawl, "concurrency", &["1", "64"], &[]),
     case(Where::Crawl, "per_host", &["1", "2"], &[]),
     case(Where::Crawl, "include", PATTERNS_GOOD, PATTERNS_BAD),

@@ -12,7 +12,7 @@ fn every_path_stands_where_the_contract_says() {
     let name = |text: &str| -> Name { text.parse().unwrap() };
     let (id, dataset, version) = (name("tiny"), name("small"), name("v1"));
     let raw: RawVersion = "20260101.2".parse().unwrap();
-    let table: [(PathBuf, &str); 22] = [
+    let table: [(PathBuf, &str); 24] = [
         (layout.ledger(), "corpus/LEDGER.jsonl"),
         (layout.downloads(&id), "corpus/downloads/tiny"),
         (layout.quarantine(&id), "corpus/quarantine/tiny"),
@@ -23,6 +23,8 @@ fn every_path_stands_where_the_contract_says() {
         (layout.receipt(&id, &raw), "corpus/receipts/tiny/20260101.2.json"),
         (layout.crawl(&id), "corpus/crawls/tiny"),
         (layout.crawl_run(&id, 2), "corpus/crawls/tiny/2"),
+        (layout.crawl_queue(&id, "storage"), "corpus/crawls/tiny/queues/storage.sqlite"),
+        (layout.crawl_store(&id), "corpus/crawls/tiny/store"),
         (layout.extracted(&dataset, &version, &id), "corpus/extract/small/v1/tiny"),
         (layout.extracted_tmp(&dataset, &version, &id), "corpus/extract/small/v1/.tiny.tmp"),
         (layout.stage("store", &dataset, &version), "corpus/store/small/v1"),

@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_undetermined() {
-        for text in ["", " \n", "12345", "!?", "·", "1 + 1 = 2", "🎉🎉", "xx", "ok", "fn main() { println!(\"hi\"); }"] {
+        for text in ["", " \n", "12345", "!?", "·", "1 + 1 = 2", "🎉🎉", "xx", "ok", "fn main() { println!(\"hi\"); }"]
+        {
             assert_eq!(language(text), Language::UNDETERMINED, "{text:?}");
         }
     }

@@ -94,9 +94,19 @@ mod tests {
     }
 
     #[test]
+    fn a_realm_has_a_name_for_people() {
+        let all = [Realm::Loopback, Realm::LinkLocal, Realm::Private, Realm::Shared, Realm::Special];
+        let names = all.map(|realm| realm.to_string());
+        assert_eq!(names, ["loopback", "link-local", "private", "shared", "special-purpose"]);
+    }
+
+    #[test]
     fn what_is_not_of_the_internet_is_told() {
         let table = [
-            (Realm::Loopback, "127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1 64:ff9b::7f00:1 2002:7f00:1::1 ::7f00:1"),
+            (
+                Realm::Loopback,
+                "127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1 ::ffff:0:7f00:1 64:ff9b::7f00:1 2002:7f00:1::1 ::7f00:1",
+            ),
             (Realm::LinkLocal, "169.254.169.254 fe80::1 febf::1 ::ffff:169.254.169.254 168.63.129.16"),
             (
                 Realm::Private,

@@ -143,6 +143,24 @@ mod tests {
     }
 
     #[test]
+    fn a_crawl_has_the_scope_of_its_keys() {
+        let text = "dataset = 'd'\nversion = 'v'\n[[crawls]]\nid = 'c'\nseed_urls = ['http://h.example/']\nmax_depth = 1\n\
+                    allowed_domains = ['h.example']\nuser_agent = 'bot'\nlicense_spdx = 'MIT'\n\
+                    include = ['/docs/']\nexclude = ['/docs/old']\n";
+        let document = corpora_contracts::config::parse_toml(text).unwrap();
+        let crawl = corpora_contracts::config::validate(&document).config.unwrap().crawls.remove(0);
+        let scope = Scope::of(&crawl).unwrap();
+        assert_eq!(check(&scope, "http://h.example/docs/new", false), Ok(()));
+        for (url, key) in [
+            ("http://other.example/docs/", "allowed_domains"),
+            ("http://h.example/docs/old", "exclude"),
+            ("http://h.example/blog/", "include"),
+        ] {
+            assert_eq!(check(&scope, url, false).unwrap_err().as_str(), key, "{url}");
+        }
+    }
+
+    #[test]
     fn a_domain_has_its_subdomains_and_an_address_nothing() {
         let scope = scope(&["Example.org", "bücher.example.", "127.0.0.1", "::1", "[2001:db8::1]"], &[], &[]);
         for inside in [

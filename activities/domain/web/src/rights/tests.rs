@@ -15,6 +15,24 @@ fn robots(value: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_refusal_has_its_word() {
+    let all = [Refusal::Noindex, Refusal::Noai, Refusal::TdmReservation, Refusal::ContentSignal, Refusal::ContentUsage];
+    let words = ["noindex", "noai", "tdm-reservation", "content-signal", "content-usage"];
+    assert_eq!(all.map(Refusal::as_str), words);
+}
+
+#[test]
+fn a_policy_stands_beside_a_reservation_and_other_headers_say_nothing() {
+    let mut signals = Signals::default();
+    signals.read_header("Server", "noindex", "corpora");
+    assert!(signals.is_silent());
+    signals.read_header("TDM-Policy", " https://h.example/header ", "corpora");
+    assert_eq!(signals.tdm_policy.as_deref(), Some("https://h.example/header"));
+    signals.read_meta("tdm-policy", " https://h.example/page ", "corpora");
+    assert_eq!(signals.tdm_policy.as_deref(), Some("https://h.example/page"));
+}
+
+#[test]
 fn a_directive_behind_another_agents_name_is_not_ours() {
     assert_eq!(robots("noindex, NOFOLLOW"), ["noindex", "nofollow"]);
     assert_eq!(robots("otherbot: noindex, nofollow"), [""; 0]);

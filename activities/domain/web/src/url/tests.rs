@@ -11,6 +11,13 @@ fn canonical(text: &str) -> String {
 }
 
 #[test]
+fn a_url_is_written_as_it_is() {
+    let url = normalize("HTTP://h.example/b?z=1&a=2#top").unwrap();
+    assert_eq!(url.to_string(), "http://h.example/b?z=1&a=2");
+    assert_eq!(canonicalize(&url).to_string(), "http://h.example/b?a=2&z=1");
+}
+
+#[test]
 fn only_what_is_over_http_is_asked() {
     for text in
         ["javascript:void(0)", "mailto:a@b.example", "data:text/html,x", "tel:1", "file:///etc/passwd", "ftp://h/"]
