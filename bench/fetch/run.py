@@ -224,10 +224,11 @@ def python() -> str:
     interpreter = programs.VENV / "bin" / "python"
     if not interpreter.exists():
         subprocess.run([sys.executable, "-m", "venv", str(programs.VENV)], check=True)
-        for line in (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines():
-            if line and not line.startswith("#"):
-                if subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", line], check=False).returncode:
-                    print(f"not installed: {line}", file=sys.stderr)
+    # Other benchmarks share the environment.
+    for line in (HERE / "requirements.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            if subprocess.run([str(interpreter), "-m", "pip", "install", "--quiet", line], check=False).returncode:
+                print(f"not installed: {line}", file=sys.stderr)
     return str(interpreter)
 
 
