@@ -11,6 +11,7 @@ use corpora_fetch::{CommitMode, Options};
 use crate::crawl::dry_run::DryRunArguments;
 use crate::crawl::roles::{CollectArguments, CoordinatorArguments, RoleArguments, StorageArguments, WorkerArguments};
 use crate::page::PageArguments;
+use crate::values::{at_least_one, positive_seconds, seconds};
 
 /// A reviewed list of sources in, a licensed, verified, reproducible text corpus out.
 ///
@@ -433,20 +434,6 @@ fn verb(arguments: &[OsString]) -> Option<usize> {
 
 fn stage_after_equals(word: &OsString) -> Option<String> {
     word.to_string_lossy().strip_prefix("--stage=").map(str::to_owned)
-}
-
-pub(crate) fn at_least_one<T: std::str::FromStr + PartialOrd + From<u8>>(value: &str) -> Result<T, String> {
-    let number: T = value.parse().map_err(|_| "expected a whole number".to_owned())?;
-    if number >= T::from(1) { Ok(number) } else { Err("expected at least 1".to_owned()) }
-}
-
-pub(crate) fn seconds(value: &str) -> Result<Duration, String> {
-    let seconds: f64 = value.parse().map_err(|_| "expected seconds, whole or with a fraction".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| "expected seconds of at least 0".to_owned())
-}
-
-pub(crate) fn positive_seconds(value: &str) -> Result<Duration, String> {
-    seconds(value).ok().filter(|seconds| !seconds.is_zero()).ok_or_else(|| "expected seconds above 0".to_owned())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod page;
 mod pin;
 mod stage;
 mod status;
+mod values;
 mod verify;
 
 use std::process;

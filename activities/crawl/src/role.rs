@@ -63,3 +63,14 @@ pub trait Keeper: Send {
     /// Keeps pages so that they survive a power cut once this returns. A page may come again after a kill.
     fn keep(&mut self, pages: Vec<StorageMessage>) -> impl Future<Output = Result<(), KeepError>> + Send;
 }
+
+/// Keeps nothing: for a look at a crawl, and for a crawl whose workers send their pages to the storage themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Nowhere;
+
+impl Keeper for Nowhere {
+    async fn keep(&mut self, pages: Vec<StorageMessage>) -> Result<(), KeepError> {
+        drop(pages);
+        Ok(())
+    }
+}

@@ -13,7 +13,6 @@ mod turn;
 use std::sync::Arc;
 
 use corpora_contracts::config::{Crawl, Engine};
-use corpora_contracts::message::StorageMessage;
 use corpora_contracts::progress::Kind;
 use corpora_contracts::receipt::{CrawlReport, SplitSettings};
 use corpora_contracts::summary::Status;
@@ -21,7 +20,7 @@ use corpora_crawl::coordinator::{self, Coordinator, End, Ended, Standing};
 use corpora_crawl::embedded::{self, CrawlError, RunClock};
 use corpora_crawl::metrics_file::MetricsFile;
 use corpora_crawl::remote;
-use corpora_crawl::role::{KeepError, Keeper};
+use corpora_crawl::role::Nowhere;
 use corpora_crawl::runs::{self, Ending, Run};
 use corpora_crawl::storage::{self, StorageWorker};
 use corpora_crawl::worker::{Earlier, Settings, Worker};
@@ -42,15 +41,6 @@ use gauge::Gauge;
 
 /// The name of the one storage worker of an embedded crawl.
 const STORAGE: &str = "1";
-
-/// Pages of a crawl whose workers run apart: those send them to the storage worker themselves.
-struct Elsewhere;
-
-impl Keeper for Elsewhere {
-    async fn keep(&mut self, _pages: Vec<StorageMessage>) -> Result<(), KeepError> {
-        Ok(())
-    }
-}
 
 /// One crawl's way through a run.
 #[derive(Debug)]
@@ -190,8 +180,8 @@ impl<'a> CrawlVisit<'a> {
             reporter.report(standing.stored, None);
             gauge.note(standing);
         };
-        let mut elsewhere = Elsewhere;
-        let crawl = embedded::run(coordinator, clock, fetcher, &mut elsewhere, stop, watch);
+        let mut nowhere = Nowhere;
+        let crawl = embedded::run(coordinator, clock, fetcher, &mut nowhere, stop, watch);
         let ended = tokio::select! {
             ended = crawl => ended.map_err(SourceError::from),
             error = exchange.run() => match error {

@@ -7,11 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use corpora_contracts::config::Crawl;
 use corpora_contracts::ids::Name;
-use corpora_contracts::message::StorageMessage;
 use corpora_contracts::outcome::ExitCode;
 use corpora_crawl::coordinator::{self, Coordinator, End, Look};
 use corpora_crawl::embedded::{self, RunClock};
-use corpora_crawl::role::{KeepError, Keeper};
+use corpora_crawl::role::Nowhere;
 use corpora_crawl::worker::{Settings, Worker};
 use corpora_ports::frontier::MemoryFrontier;
 use corpora_ports::metrics::Counters;
@@ -21,9 +20,9 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::check;
-use crate::cli::{at_least_one, positive_seconds, seconds};
 use crate::output::{self, Output};
 use crate::stage::Failure;
+use crate::values::{at_least_one, positive_seconds, seconds};
 
 /// The flags of the command.
 #[derive(Debug, Args)]
@@ -54,15 +53,6 @@ struct CrawlLook {
     id: Name,
     #[serde(flatten)]
     look: Look,
-}
-
-/// Keeps nothing.
-struct Nowhere;
-
-impl Keeper for Nowhere {
-    async fn keep(&mut self, _pages: Vec<StorageMessage>) -> Result<(), KeepError> {
-        Ok(())
-    }
 }
 
 pub(crate) async fn run(arguments: &DryRunArguments, output: Output) -> ExitCode {

@@ -23,11 +23,11 @@ use serde::Serialize;
 
 use crate::bars::Bars;
 use crate::check;
-use crate::cli::{at_least_one, positive_seconds, seconds};
 use crate::config::Loaded;
 use crate::fetch;
 use crate::output::{self, Output};
 use crate::stage::{self, Failure};
+use crate::values::{at_least_one, positive_seconds, seconds};
 
 /// How often counters are written while a role works.
 const TICK: Duration = Duration::from_secs(1);

@@ -20,8 +20,6 @@ pub const UNREACHABLE: &str = "host_unreachable";
 pub const REDIRECT: &str = "redirect";
 /// It redirects to an address that counts as the same page.
 pub const REDIRECT_LOOP: &str = "redirect_loop";
-/// Another address answered with the same page.
-pub const DUPLICATE: &str = "duplicate";
 /// The worker that had its job never told what came of it.
 pub const LOST: &str = "lost";
 
