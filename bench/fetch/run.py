@@ -58,9 +58,10 @@ def main() -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     for folder in ("www", "scratch"):
         (DATA / folder).mkdir(exist_ok=True)
-    bench = Bench(asked.rounds, python())
+    interpreter = python()
+    bench = Bench(asked.rounds, interpreter)
     sections = {"download": asked.download_mb, "stage": asked.stage_mb, "rerun": asked.stage_mb, "memory": 0}
-    print(heading())
+    print(heading(interpreter))
     with serve.serve(DATA / "www", DATA / "scratch") as base:
         bench.base = base
         for name, size in sections.items():
@@ -110,7 +111,7 @@ class Bench:
             Contender("zstd -3 alone", f"zstd -3 -T1 -q -o F {lines}", ["zstd"]),
             Contender("straight Python, json", f"{straight} json {url} {digest} artifacts"),
             Contender("straight Python, orjson", f"{straight} orjson {url} {digest} artifacts"),
-            Contender("datatrove (no download, no digest)", f"{self.python} {HERE}/with_datatrove.py {file} artifacts"),
+            Contender("datatrove, level 3 (no download, no digest)", f"{self.python} {HERE}/with_datatrove.py {file} artifacts"),
         ]
         if not importable(self.python, "datatrove"):
             del contenders[-1]
@@ -118,7 +119,7 @@ class Bench:
             Target("fetch ≤ 1.4 × zstd -3 alone (aim: 1.25)", "corpora fetch", "zstd -3 alone", 1.4),
             Target("at least 2.3 × less than straight Python", "corpora fetch", "straight Python, json", 1 / 2.3),
             Target("at least 1.5 × less than with orjson", "corpora fetch", "straight Python, orjson", 1 / 1.5),
-            Target("at least 3 × less than datatrove", "corpora fetch", "datatrove (no download, no digest)", 1 / 3),
+            Target("at least 3 × less than datatrove", "corpora fetch", "datatrove, level 3 (no download, no digest)", 1 / 3),
             Target("wall: second core gains 1.3 ×", "corpora fetch", "corpora fetch, one core", 1 / 1.3, "wall"),
         ]
         self.race(f"Whole stage, {size} MB", "stage", contenders, targets)
@@ -236,10 +237,11 @@ def importable(interpreter: str, package: str) -> bool:
     return subprocess.run([interpreter, "-c", f"import {package}"], capture_output=True, check=False).returncode == 0
 
 
-def heading() -> str:
+def heading(interpreter: str) -> str:
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
+    version = subprocess.run([interpreter, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     server = "nginx" if serve.program() else "a Python sendfile server"
-    return f"{os.cpu_count()} CPUs, {cpu or platform.machine()}, {platform.system()} {platform.release()}; served by {server}."
+    return f"{os.cpu_count()} CPUs, {cpu or platform.machine()}, {platform.system()} {platform.release()}; served by {server}; {version}."
 
 
 def arguments() -> argparse.Namespace:
