@@ -58,10 +58,9 @@ def main() -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     for folder in ("www", "scratch"):
         (DATA / folder).mkdir(exist_ok=True)
-    interpreter = python()
-    bench = Bench(asked.rounds, interpreter)
+    bench = Bench(asked.rounds, python())
     sections = {"download": asked.download_mb, "stage": asked.stage_mb, "rerun": asked.stage_mb, "memory": 0}
-    print(heading(interpreter))
+    print(heading(bench.python))
     with serve.serve(DATA / "www", DATA / "scratch") as base:
         bench.base = base
         for name, size in sections.items():

@@ -17,12 +17,12 @@ from datatrove.pipeline.readers import JsonlReader
 from datatrove.pipeline.writers import JsonlWriter
 
 
-def compressed(file, **_):
+def zstd_level_3(file, **_):
     return zstandard.ZstdCompressor(level=3).stream_writer(file)
 
 
 if __name__ == "__main__":
-    fsspec.compression.register_compression("zstd", compressed, "zst", force=True)
+    fsspec.compression.register_compression("zstd", zstd_level_3, "zst", force=True)
     source, folder = Path(sys.argv[1]), sys.argv[2]
     reader = JsonlReader(str(source.parent), glob_pattern=source.name, compression=None)
     writer = JsonlWriter(folder, compression="zstd", max_file_size=-1)

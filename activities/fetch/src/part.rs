@@ -20,8 +20,8 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-/// How many chunks may wait for the disk; with chunks of at most about 400 KiB this bounds the memory of a download. More
-/// would not make it faster: what is written while it is still in a cache costs less.
+/// How many chunks may wait for the disk; with chunks of at most about 400 KiB this bounds the memory of a download.
+/// With 16 it was no faster (`bench/README.md`).
 const CHUNKS_IN_FLIGHT: usize = 4;
 
 /// What the bytes of a part are part of; the side file's content.
